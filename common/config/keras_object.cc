@@ -18,6 +18,7 @@ constexpr absl::string_view kOtherKeys[] = {
     "compile_config", "inbound_nodes",   "shared_object_id"};
 
 constexpr char kInputsKey[] = "inputs";
+constexpr char kMaskedByKey[] = "masked_by";
 
 absl::StatusOr<KerasObject> MakeObject(absl::string_view class_name,
                                        const Value* config, const Path& path) {
@@ -30,6 +31,14 @@ absl::StatusOr<KerasObject> MakeObject(absl::string_view class_name,
   }
   object.config = *config;
   return object;
+}
+
+// A list of at least one name of a layer.
+absl::Status ReadNames(const Value& value, const Path& path,
+                       std::vector<std::string>& names) {
+  RETURN_IF_ERROR(Codec<std::vector<std::string>>::Read(value, path, names));
+  if (!names.empty()) return absl::OkStatus();
+  return ConfigError(path, "expected the name of a layer, got an empty list");
 }
 
 }  // namespace
@@ -71,36 +80,40 @@ absl::StatusOr<KerasObject> ReadKerasObject(const Value& value,
 
 absl::StatusOr<KerasObject> ReadLayerObject(const Value& value,
                                             const Path& path) {
-  const Value* inputs = value.is_map() ? value.Find(kInputsKey) : nullptr;
-  if (inputs == nullptr) {
-    if (value.is_map() && value.as_map().size() > 1 &&
-        value.Find("input") != nullptr) {
-      return ConfigError(path.Key("input"),
-                         "unknown key; did you mean \"inputs\"?");
-    }
-    return ReadKerasObject(value, path);
-  }
+  if (!value.is_map()) return ReadKerasObject(value, path);
+  KerasObject beside;
   Value::Map rest;
   for (const Value::Entry& entry : value.as_map()) {
-    if (entry.key != kInputsKey) rest.push_back(entry);
+    if (entry.key == "input" && value.as_map().size() > 1) {
+      return ConfigError(path.Key(entry.key),
+                         "unknown key; did you mean \"inputs\"?");
+    }
+    if (entry.key == kInputsKey || entry.key == kMaskedByKey) {
+      RETURN_IF_ERROR(ReadNames(
+          entry.value, path.Key(entry.key),
+          entry.key == kInputsKey ? beside.inputs : beside.masked_by));
+    } else {
+      rest.push_back(entry);
+    }
   }
   ASSIGN_OR_RETURN(KerasObject object, ReadKerasObject(rest, path));
-  RETURN_IF_ERROR(Codec<std::vector<std::string>>::Read(
-      *inputs, path.Key(kInputsKey), object.inputs));
-  if (object.inputs.empty()) {
-    return ConfigError(path.Key(kInputsKey),
-                       "expected the name of a layer, got an empty list");
-  }
+  object.inputs = std::move(beside.inputs);
+  object.masked_by = std::move(beside.masked_by);
   return object;
 }
 
 Value WriteKerasObject(const KerasObject& object) {
-  const bool has_inputs = !object.inputs.empty();
-  if (object.config.as_map().empty() && !has_inputs) return object.class_name;
+  if (object.config.as_map().empty() && object.inputs.empty() &&
+      object.masked_by.empty()) {
+    return object.class_name;
+  }
   Value::Map map = {{object.class_name, object.config}};
-  if (has_inputs) {
-    map.push_back(
-        {kInputsKey, Codec<std::vector<std::string>>::Write(object.inputs)});
+  using Names = Codec<std::vector<std::string>>;
+  if (!object.inputs.empty()) {
+    map.push_back({kInputsKey, Names::Write(object.inputs)});
+  }
+  if (!object.masked_by.empty()) {
+    map.push_back({kMaskedByKey, Names::Write(object.masked_by)});
   }
   return map;
 }
@@ -120,13 +133,16 @@ absl::StatusOr<v1::KerasObject> ToProto(const KerasObject& object,
   proto.set_class_name(object.class_name);
   *proto.mutable_config() = ToProtoStruct(object.config);
   proto.mutable_inputs()->Assign(object.inputs.begin(), object.inputs.end());
+  proto.mutable_masked_by()->Assign(object.masked_by.begin(),
+                                    object.masked_by.end());
   return proto;
 }
 
 KerasObject FromProto(const v1::KerasObject& proto) {
   return {proto.class_name(),
           ValueFromProto(proto.config()),
-          {proto.inputs().begin(), proto.inputs().end()}};
+          {proto.inputs().begin(), proto.inputs().end()},
+          {proto.masked_by().begin(), proto.masked_by().end()}};
 }
 
 }  // namespace paceline

@@ -21,6 +21,9 @@ struct KerasObject {
   // For a layer in a model: the names of the layers that it reads. Empty: the
   // layer before it.
   std::vector<std::string> inputs = {};
+  // The names of the layers that must have made the mask of what it reads.
+  // Empty: any.
+  std::vector<std::string> masked_by = {};
 };
 
 // Reads one of these forms:
@@ -33,14 +36,16 @@ struct KerasObject {
 absl::StatusOr<KerasObject> ReadKerasObject(const Value& value,
                                             const Path& path);
 
-// Reads a layer in a model: a Keras object with optional inputs,
+// Reads a layer in a model: a Keras object with optional inputs, and makers of
+// its mask,
 //
 //   {Add: {name: sum}, inputs: [left, right]}
+//   {LSTM: {units: 8}, masked_by: [embedding]}
 absl::StatusOr<KerasObject> ReadLayerObject(const Value& value,
                                             const Path& path);
 
 // In the form of job files: `{class_name: {…}}`, or just the name if the config
-// is empty; with the inputs, if any.
+// is empty; with the inputs and the makers of the mask, if any.
 Value WriteKerasObject(const KerasObject& object);
 
 // In the form of Keras' serialize_keras_object for Keras' own classes: {module,

@@ -49,7 +49,9 @@ std::vector<Chapter> Chapters() {
        "before "
        "it, or those named beside its class: `{Add: {}, inputs: [left, "
        "right]}`. "
-       "`Input` is short for InputLayer.",
+       "`Input` is short for InputLayer. `masked_by: [ids]`, also beside the "
+       "class, has the job refused unless those layers make the mask of what "
+       "the layer reads.",
        ModelReferences()},
       {"Initializers",
        "Written as a name (`he_normal`) or like a layer (`HeNormal: {seed: "

@@ -7,39 +7,26 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/status_macros.h"
 #include "common/config/codec.h"
 #include "common/keras/config_keys.h"
+#include "common/keras/keras_tensor.h"
+#include "common/keras/mask_operations.h"
 #include "common/keras/not_supported.h"
-#include "common/limits.h"
-#include "common/model/repeated_call.h"
 
 namespace paceline {
 namespace {
 
 // Arguments nest as lists of tensors; Keras' deepest have two levels.
 constexpr int kMaxArgumentNesting = 8;
-// Operators of tensors, as entries of a Functional.
-constexpr absl::string_view kOperationsModule = "keras.src.ops.";
 
-bool IsTensor(const Value& value) {
-  return TextOf(value, "class_name") == "__keras_tensor__";
-}
-
-// The call that gives a tensor: {config: {keras_history: ["name", 0, 0]}}.
-absl::StatusOr<std::string> CallOf(const Value& tensor, const Path& path) {
-  const Value* config = tensor.Find("config");
-  const Value* history = config != nullptr && config->is_map()
-                             ? config->Find("keras_history")
-                             : nullptr;
-  const Path history_path = path.Key("config").Key("keras_history");
-  ASSIGN_OR_RETURN(
-      const KerasHistory read,
-      ReadKerasHistory(history == nullptr ? Value() : *history, history_path));
-  return NameOfCall(read.layer, read.call);
+// The name of the call that gives a tensor.
+absl::StatusOr<std::string> CallOfTensor(const Value& tensor,
+                                         const Path& path) {
+  ASSIGN_OR_RETURN(const KerasHistory history, HistoryOfTensor(tensor, path));
+  return NameOfCall(history.layer, history.call);
 }
 
 absl::Status AddTensors(const Value& argument, const Path& path, int nesting,
@@ -49,7 +36,7 @@ absl::Status AddTensors(const Value& argument, const Path& path, int nesting,
                                           kMaxArgumentNesting, " lists"));
   }
   if (IsTensor(argument)) {
-    ASSIGN_OR_RETURN(names.emplace_back(), CallOf(argument, path));
+    ASSIGN_OR_RETURN(names.emplace_back(), CallOfTensor(argument, path));
     return absl::OkStatus();
   }
   if (!argument.is_list()) return absl::OkStatus();
@@ -120,7 +107,7 @@ absl::Status CheckKeywords(const Value& entry, const Value& node,
         IsTensor(keyword.value) && IsAttention(entry) &&
         AttentionArgument(keyword.key) < std::size(kAttentionArguments);
     if (!IsNothing(keyword.value) && keyword.key != "training" &&
-        !IsFlag(keyword) && !is_input) {
+        !IsFlag(keyword) && !IsMaskKeyword(keyword.key) && !is_input) {
       return RefuseKeyword(entry, keyword, path);
     }
   }
@@ -153,13 +140,13 @@ absl::Status AddKeywordTensors(const Value& node, const Path& path,
                                std::vector<std::string>& names) {
   std::map<std::string, std::string> by_keyword;
   for (const Value::Entry& keyword : KeywordsOf(node)) {
-    if (!IsTensor(keyword.value)) continue;
+    if (!IsTensor(keyword.value) || IsMaskKeyword(keyword.key)) continue;
     const Path keyword_path = path.Key(keyword.key);
     if (AttentionArgument(keyword.key) < names.size()) {
       return ConfigError(keyword_path, "is also given by position");
     }
     ASSIGN_OR_RETURN(by_keyword[keyword.key],
-                     CallOf(keyword.value, keyword_path));
+                     CallOfTensor(keyword.value, keyword_path));
   }
   std::vector<std::string> in_keras = names;
   for (const auto& [keyword, name] : by_keyword) in_keras.push_back(name);
@@ -241,28 +228,6 @@ std::optional<KerasObject> RescalingFor(absl::string_view operation,
 
 }  // namespace
 
-absl::StatusOr<KerasHistory> ReadKerasHistory(const Value& value,
-                                              const Path& path) {
-  const auto is_index = [](const Value& number) {
-    return number.kind() == Value::Kind::kInt && number.as_int() >= 0 &&
-           number.as_int() <= limits::kMaxLayers;
-  };
-  if (!value.is_list() || value.as_list().size() != 3 ||
-      !value.as_list()[0].is_string() || !is_index(value.as_list()[1]) ||
-      !is_index(value.as_list()[2])) {
-    return ConfigError(path, "expected [\"name\", 0, 0]");
-  }
-  const Value::List& list = value.as_list();
-  if (list[2].as_int() != 0) {
-    return NotSupported(path, "layers with several outputs");
-  }
-  return KerasHistory{list[0].as_string(), static_cast<int>(list[1].as_int())};
-}
-
-std::string NameOfCall(absl::string_view layer, int call) {
-  return call == 0 ? std::string(layer) : RepeatedCallName(layer, call);
-}
-
 absl::StatusOr<std::vector<std::vector<std::string>>> ReadInboundNodes(
     const Value& entry, const Path& path) {
   ASSIGN_OR_RETURN(const Value::List* const nodes, CallsOf(entry, path));
@@ -306,11 +271,7 @@ absl::StatusOr<Value::Map> ReadCallFlags(const Value& entry, const Path& path) {
 
 absl::Status MakeLayerOfOperation(const Value& entry, absl::string_view name,
                                   const Path& path, KerasObject& layer) {
-  const Value* module = entry.Find("module");
-  if (module == nullptr || !module->is_string() ||
-      !absl::StartsWith(module->as_string(), kOperationsModule)) {
-    return absl::OkStatus();
-  }
+  if (!IsOperation(entry)) return absl::OkStatus();
   const auto refuse = [&] {
     return NotSupported(
         path, absl::StrCat("arguments such as those of ", layer.class_name,

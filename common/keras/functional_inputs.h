@@ -14,21 +14,10 @@
 
 namespace paceline {
 
-// Whose output a tensor is: ["name", call, 0].
-struct KerasHistory {
-  std::string layer;
-  // From 0; but in `output_layers` the calls of a Functional count from 1.
-  int call = 0;
-};
-absl::StatusOr<KerasHistory> ReadKerasHistory(const Value& value,
-                                              const Path& path);
-
-// The name of a call of a layer: that of the layer for call 0.
-std::string NameOfCall(absl::string_view layer, int call);
-
 // For each call of an entry of a Functional's `layers`, the names of the calls
-// that it reads, in the order of its arguments; none for an Input.
-// Unimplemented for keyword arguments that we do not know.
+// that it reads, in the order of its arguments, without masks (see
+// mask_operations.h); none for an Input. Unimplemented for keyword arguments
+// that we do not know.
 absl::StatusOr<std::vector<std::vector<std::string>>> ReadInboundNodes(
     const Value& entry, const Path& path);
 

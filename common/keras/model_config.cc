@@ -21,6 +21,8 @@
 #include "common/keras/functional_inputs.h"
 #include "common/keras/keras2_config.h"
 #include "common/keras/keras_classes.h"
+#include "common/keras/keras_tensor.h"
+#include "common/keras/mask_operations.h"
 #include "common/keras/not_supported.h"
 #include "common/limits.h"
 #include "common/model/layers/input_layer.h"
@@ -149,7 +151,9 @@ struct Call {
 };
 
 // Adds the calls of the layer in an entry of a Functional's layers.
+// `masked_by`: for each call, the layers that made its mask.
 absl::Status ReadCalls(const Value& value, const Path& path, int nesting,
+                       std::vector<std::vector<std::string>> masked_by,
                        std::vector<Call>& calls) {
   ASSIGN_OR_RETURN(KerasObject layer, ReadLayer(value, path, nesting));
   // Operations such as x + y have a name only beside their config.
@@ -168,13 +172,16 @@ absl::Status ReadCalls(const Value& value, const Path& path, int nesting,
     return ConfigError(path.Key("inbound_nodes"),
                        "empty; expected the call of the layer");
   }
-  if (!inputs.empty()) layer.inputs = std::move(inputs[0]);
+  if (!inputs.empty()) {
+    layer.inputs = std::move(inputs[0]);
+    layer.masked_by = std::move(masked_by[0]);
+  }
   calls.push_back({std::move(layer), path});
   for (size_t i = 1; i < inputs.size(); ++i) {
     const std::string call_name = NameOfCall(name, static_cast<int>(i));
     calls.push_back({{RepeatedCall::kClassName,
                       Value::Map{{"name", call_name}, {"layer", name}},
-                      std::move(inputs[i])},
+                      std::move(inputs[i]), std::move(masked_by[i])},
                      path});
   }
   return absl::OkStatus();
@@ -317,10 +324,14 @@ absl::StatusOr<Layers> ReadFunctionalLayers(const Value& config,
                                             const Path& path, int nesting) {
   ASSIGN_OR_RETURN(const Value::List* const list,
                    FindList(config, "layers", path));
+  const Path layers_path = path.Key("layers");
+  ASSIGN_OR_RETURN(const MaskOperations masks,
+                   MaskOperations::Read(*list, layers_path));
   std::vector<Call> calls;
   for (size_t i = 0; i < list->size(); ++i) {
-    RETURN_IF_ERROR(
-        ReadCalls((*list)[i], path.Key("layers").Index(i), nesting, calls));
+    if (masks.Has((*list)[i])) continue;
+    RETURN_IF_ERROR(ReadCalls((*list)[i], layers_path.Index(i), nesting,
+                              masks.MakersOf(i), calls));
   }
   Layers layers;
   ASSIGN_OR_RETURN(layers.list, SortTopologically(std::move(calls)));

@@ -100,6 +100,11 @@ std::vector<int> KerasLayerOrder(const ModelTree& model) {
     for (const int input : model.children[*child].inputs) {
       depth[input] = std::max(depth[input], depth[*child] + 1);
     }
+    for (const auto& [source, operation_count] :
+         model.children[*child].mask_paths) {
+      depth[source] =
+          std::max(depth[source], depth[*child] + operation_count + 1);
+    }
   }
   for (const int child : walk.left) {
     if (model.children[child].callee < 0) order.push_back(child);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/limits.h"
+#include "common/model/graph_masks.h"
 #include "common/model/layer_drafts.h"
 #include "common/model/layers/input_layer.h"
 #include "common/model/nested_model.h"
@@ -81,6 +83,7 @@ class GraphBuilder {
     const std::vector<ModelTree::Child>& children = graph_.tree.children;
     for (const int output : graph_.tree.outputs) {
       graph_.outputs.push_back(children[output].node);
+      graph_.output_masks.push_back(masks_.Of(children[output].node));
     }
     return std::move(graph_);
   }
@@ -115,8 +118,15 @@ class GraphBuilder {
         child.node = (*scope.inputs)[input_count++];
       }
       child.inputs = std::move(layer.inputs);
-      RETURN_IF_ERROR(AddChild(std::move(layer), tree, scope,
-                               LayerPath(scope.path, i), child));
+      const std::vector<int> masked_by = std::move(layer.masked_by);
+      const Path path = LayerPath(scope.path, i);
+      RETURN_IF_ERROR(AddChild(std::move(layer), tree, scope, path, child));
+      const absl::Status status = masks_.CheckMakers(child, masked_by, tree);
+      if (!status.ok()) {
+        return LayerError(child.class_name(), child.name, path.Key("masked_by"),
+                          status);
+      }
+      child.mask_paths = masks_.PathsTo(child, tree);
       tree.children.push_back(std::move(child));
     }
     RETURN_IF_ERROR(CheckAllAreRead(tree, scope.path));
@@ -197,6 +207,7 @@ class GraphBuilder {
     ASSIGN_OR_RETURN(ModelTree tree, AddModel(model, scope, /*outputs=*/{}));
     tree.name = child.name;
     child.node = tree.children[tree.outputs[0]].node;
+    masks_.HideOrigin(child.node);
     child.model = std::make_shared<const ModelTree>(std::move(tree));
     return absl::OkStatus();
   }
@@ -225,7 +236,7 @@ class GraphBuilder {
       AddVariable(layer, std::move(variable));
     }
     child.variables = node.variables;
-    child.node = AddNode(std::move(node));
+    ASSIGN_OR_RETURN(child.node, AddNode(std::move(node), path));
     return absl::OkStatus();
   }
 
@@ -258,7 +269,7 @@ class GraphBuilder {
                             ShapeToString(wanted[i].shape))));
     }
     node.variables = callee.variables;
-    return AddNode(std::move(node));
+    return AddNode(std::move(node), path);
   }
 
   // The same for the layers of a model.
@@ -285,6 +296,7 @@ class GraphBuilder {
       ASSIGN_OR_RETURN(nodes.emplace_back(),
                        CallAgain(child, callee, std::move(read), path));
     }
+    masks_.HideOrigin(nodes[model.outputs[0]]);
     return nodes[model.outputs[0]];
   }
 
@@ -320,9 +332,15 @@ class GraphBuilder {
     return shapes;
   }
 
-  int AddNode(Node node) {
+  // Adds the node, and one for the mask of its output; returns the node.
+  absl::StatusOr<int> AddNode(Node node, const Path& path) {
+    const Layer& layer = *node.layer;
+    masks_.AddInputs(node);
     graph_.nodes.push_back(std::move(node));
-    return static_cast<int>(graph_.nodes.size()) - 1;
+    const auto index = static_cast<int>(graph_.nodes.size()) - 1;
+    const absl::Status status = masks_.AddOutput();
+    if (status.ok()) return index;
+    return LayerError(layer.class_name(), layer.name, path, status);
   }
 
   absl::Status CheckReadsIds(const Layer& layer, const Path& path,
@@ -343,6 +361,7 @@ class GraphBuilder {
   }
 
   Graph graph_;
+  GraphMasks masks_{graph_};
   size_t layer_count_ = 0;
   absl::flat_hash_map<const Layer*, int> call_counts_;
 };

@@ -19,7 +19,8 @@ namespace paceline {
 struct Node {
   const Layer* layer = nullptr;
   // Indices of the nodes whose outputs this node reads; all smaller than its
-  // own; may repeat. Empty: it is an input of the model.
+  // own; may repeat. Empty: it is an input of the model. The layer's inputs
+  // come first, then the masks that it reads.
   std::vector<int> inputs;
   // The layer's variables: indices into Graph::variables.
   std::vector<int> variables;
@@ -27,6 +28,25 @@ struct Node {
   Shape output_shape;
   // How many nodes before it call the same layer.
   int call = 0;
+  // By mask among the inputs: which of the layer's inputs has it; ascending.
+  std::vector<int> masked_inputs = {};
+
+  // Without the masks.
+  size_t layer_input_count() const {
+    return inputs.size() - masked_inputs.size();
+  }
+  // The call of the layer. The tensors are those of `inputs` and `variables`.
+  LayerCall CallOn(absl::Span<const op::Tensor> input_tensors,
+                   absl::Span<const op::Tensor> variable_tensors,
+                   bool is_training, uint64_t seed) const {
+    return {.inputs = input_tensors.first(layer_input_count()),
+            .variables = variable_tensors,
+            .is_training = is_training,
+            .seed = seed,
+            .call = call,
+            .masks = input_tensors.subspan(layer_input_count()),
+            .masked_inputs = masked_inputs};
+  }
 };
 
 // Immutable once built (build_graph.h); thread-safe.
@@ -41,7 +61,9 @@ struct Graph {
   // node may be listed twice.
   std::vector<int> inputs;
   std::vector<int> outputs;
-  // The same layers, nested as in the model.
+  // By output: the node that gives its mask (graph_masks.h); -1: it has none.
+  std::vector<int> output_masks;
+  // The same layers, nested as in the model; without those of masks.
   ModelTree tree;
 
   // Without the batch axis. `input` and `output`: indices into `inputs` and

@@ -11,6 +11,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +40,13 @@ struct LayerCall {
   uint64_t seed = 0;
   // The number of the call, from 0, of a layer that is called several times.
   int call = 0;
+  // If the layer reads masks: those of its inputs that have one, as numbers,
+  // and which inputs these are, ascending.
+  absl::Span<const op::Tensor> masks = {};
+  absl::Span<const int> masked_inputs = {};
+
+  // The mask of an input, as bools of this shape; nullopt: it has none.
+  std::optional<op::Tensor> MaskOf(int input, Shape shape) const;
 };
 
 struct LoweredLayer {
@@ -58,6 +67,15 @@ struct InputCount {
   size_t least = 1;
   size_t most = 1;
 };
+
+// The inputs for computing the mask of a layer's output. By input: its shape,
+// and the shape of its mask, if it has one. All without the batch axis.
+struct MaskedCall {
+  absl::Span<const Shape> inputs;
+  absl::Span<const std::optional<Shape>> masks;
+};
+
+struct OutputMask;
 
 // Immutable once it is in a graph; then also thread-safe.
 class Layer {
@@ -109,6 +127,17 @@ class Layer {
     return ActivationFunction::kLinear;
   }
 
+  // The mask of the output, as Keras' compute_mask gives it (graph_masks.h).
+  // Unless overridden, that of the first input if the layer passes masks on,
+  // else none. InvalidArgument and Unimplemented say which mask does not fit.
+  virtual absl::StatusOr<OutputMask> ComputeMask(const MaskedCall& call) const;
+  virtual bool passes_mask() const { return false; }
+  // Whether Lower reads LayerCall::masks.
+  virtual bool reads_masks() const { return false; }
+  // Whether calls have the argument `mask` in Keras, whose files then name the
+  // mask's tensor.
+  virtual bool has_mask_argument() const { return false; }
+
   // Whether the output is the input as it is. A loss then reads what is before
   // the layer: see loss_input.h.
   virtual bool IsIdentity(bool /*is_training*/) const { return false; }
@@ -117,6 +146,27 @@ class Layer {
   std::string name;
   // Whether training updates its variables.
   bool trainable = true;
+};
+
+// The mask of a layer's output.
+struct OutputMask {
+  enum class Kind {
+    kNone,
+    // That of the first input.
+    kOfFirstInput,
+    // Steps count if they do in any of the inputs, all of which have masks.
+    kAnyOfInputs,
+    // `layer`, a DiffersMask, computes it from the layer's only input.
+    kFromInput,
+    // `layer` computes it from the masks of the inputs that have one.
+    kFromMasks,
+  };
+
+  Kind kind = Kind::kNone;
+  std::unique_ptr<Layer> layer = nullptr;
+  // With `layer`: how many operations Keras has in its place, on the longest
+  // path. They count in the order of layers in Keras' files (weight_paths.h).
+  int operation_count = 0;
 };
 
 }  // namespace paceline

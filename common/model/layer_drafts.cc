@@ -33,6 +33,7 @@ bool IsSequential(absl::Span<const KerasObject> layers) {
 struct NamedDraft {
   LayerDraft draft;
   std::vector<std::string> inputs;
+  std::vector<std::string> masked_by;
   // Of a call.
   std::optional<std::string> callee;
 };
@@ -41,6 +42,7 @@ absl::StatusOr<NamedDraft> ReadLayer(const KerasObject& object,
                                      const Path& path) {
   NamedDraft named;
   named.inputs = object.inputs;
+  named.masked_by = object.masked_by;
   LayerDraft& draft = named.draft;
   if (object.class_name == NestedModel::kClassName) {
     ASSIGN_OR_RETURN(draft.model,
@@ -98,7 +100,7 @@ absl::Status NameLayers(const Path& path, std::vector<NamedDraft>& drafts) {
   }
   std::map<std::string, int> next_index;
   std::map<std::string, int> next_call;
-  for (auto& [draft, inputs, callee] : drafts) {
+  for (auto& [draft, inputs, masked_by, callee] : drafts) {
     if (!draft.name.empty()) continue;
     const std::string stem = ToSnakeCase(draft.class_name());
     do {
@@ -163,13 +165,19 @@ class LayerIndex {
     if (names.empty() && !called.is_input()) {
       return {{static_cast<int>(index) - 1}};
     }
-    std::vector<int> inputs;
+    return FindBefore(index, names, inputs_path);
+  }
+
+  // The layers of these names, which must come before layer `index`.
+  absl::StatusOr<std::vector<int>> FindBefore(
+      size_t index, const std::vector<std::string>& names,
+      const Path& path) const {
+    std::vector<int> layers;
     for (size_t i = 0; i < names.size(); ++i) {
-      ASSIGN_OR_RETURN(
-          inputs.emplace_back(),
-          Find(names[i], index, "before this one", inputs_path.Index(i)));
+      ASSIGN_OR_RETURN(layers.emplace_back(),
+                       Find(names[i], index, "before this one", path.Index(i)));
     }
-    return inputs;
+    return layers;
   }
 
  private:
@@ -254,6 +262,9 @@ absl::StatusOr<ModelDraft> DraftModel(absl::Span<const KerasObject> layers,
     const LayerDraft& called =
         draft.callee < 0 ? draft : named[draft.callee].draft;
     ASSIGN_OR_RETURN(draft.inputs, index.FindInputs(i, called, layer_path));
+    ASSIGN_OR_RETURN(
+        draft.masked_by,
+        index.FindBefore(i, named[i].masked_by, layer_path.Key("masked_by")));
   }
   for (NamedDraft& each : named) model.layers.push_back(std::move(each.draft));
   return model;

@@ -36,6 +36,9 @@ struct LayerDraft {
   int callee = -1;
   // Indices of the layers that it reads; all smaller than its own.
   std::vector<int> inputs;
+  // Indices of the layers that must have made the mask of what it reads; all
+  // smaller than its own. Empty: any.
+  std::vector<int> masked_by;
 };
 
 struct ModelDraft {

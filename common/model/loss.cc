@@ -1,6 +1,6 @@
 #include "common/model/loss.h"
 
-#include <numeric>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -34,8 +34,6 @@
 #include "common/model/losses/tversky.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/binary_map.h"
-#include "common/operations/reduce.h"
-#include "common/operations/reshape.h"
 
 namespace paceline {
 namespace {
@@ -131,13 +129,6 @@ bool IsLossName(const std::string& name) {
 
 absl::Status Loss::CheckOutput(const Shape& output) const {
   return CheckRank(output, 1);
-}
-
-op::Tensor MeanOfExamples(const op::Tensor& x) {
-  if (x.count() == x.dimension(0)) return op::Reshape(x, {x.dimension(0)});
-  std::vector<int> axes(x.rank() - 1);
-  std::iota(axes.begin(), axes.end(), 1);
-  return op::Reshape(op::Mean(x, std::move(axes)), {x.dimension(0)});
 }
 
 op::Tensor ClipProbabilities(const op::Tensor& p) {

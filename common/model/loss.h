@@ -52,8 +52,9 @@ class Loss {
   // Unless overridden, it needs at least one axis.
   virtual absl::Status CheckOutput(const Shape& output) const;
 
-  // Adds the loss's operations; returns the loss of each example, of shape
-  // (batch). `input` is the output, or the logits before the activation if
+  // Adds the loss's operations; returns the loss of each element of each
+  // example, of shape (batch, ...), whose mean is the loss (masked_mean.h).
+  // `input` is the output, or the logits before the activation if
   // `from_logits`. Labels are int32 ids of shape (batch) if sparse, else of the
   // type and shape of `input`.
   virtual op::Tensor Lower(const op::Tensor& input, const op::Tensor& labels,
@@ -72,8 +73,6 @@ class Loss {
 // keras.config.epsilon(): keeps divisors and arguments of logarithms above 0.
 inline constexpr double kEpsilon = 1e-7;
 
-// The mean over all axes but the batch, of shape (batch).
-op::Tensor MeanOfExamples(const op::Tensor& x);
 // Clips probabilities to [1e-7, 1 - 1e-7], so that their logarithms are finite.
 op::Tensor ClipProbabilities(const op::Tensor& p);
 

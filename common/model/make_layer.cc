@@ -44,6 +44,7 @@
 #include "common/model/layers/layer_normalization.h"
 #include "common/model/layers/leaky_relu.h"
 #include "common/model/layers/lstm.h"
+#include "common/model/layers/masking.h"
 #include "common/model/layers/max_pooling1d.h"
 #include "common/model/layers/max_pooling2d.h"
 #include "common/model/layers/maximum.h"
@@ -112,6 +113,7 @@ const std::vector<ClassEntry<LayerPtr>>& LayerEntries() {
       ClassEntryOf<LayerPtr, LSTM>(),
       ClassEntryOf<LayerPtr, LayerNormalization>(),
       ClassEntryOf<LayerPtr, LeakyReLU>(),
+      ClassEntryOf<LayerPtr, Masking>(),
       ClassEntryOf<LayerPtr, MaxPooling1D>(),
       ClassEntryOf<LayerPtr, MaxPooling2D>(),
       ClassEntryOf<LayerPtr, Maximum>(),

@@ -41,6 +41,10 @@ class Metric {
 
   // The loss whose mean this metric is; null except for MeanLoss.
   virtual const Loss* mean_of() const { return nullptr; }
+  // Whether it is the loss of the output itself, as Keras reports it if there
+  // are several. A mask then weighs the elements of a batch as in the loss
+  // (LossesOfExamples), otherwise all elements alike.
+  virtual bool is_output_loss() const { return false; }
 
   // InvalidArgument if a model's output (without the batch axis) does not fit.
   // Unless overridden, it needs at least one axis.
@@ -50,15 +54,16 @@ class Metric {
   // used, for a state whose size depends on the output.
   virtual void SetOutput(const Shape& /*output*/) {}
 
-  // Whether the metric is a mean over the examples.
+  // Whether the metric is a mean over the elements of the examples. If the
+  // output has a mask, only elements that count are in it.
   virtual bool is_mean() const { return true; }
   // Numbers in the state: 2 for a mean; at most limits::kMaxMetricState.
   virtual int64_t state_size() const { return 2; }
 
-  // Adds the metric's operations, except for MeanLoss. Returns, for a mean,
-  // what each example adds to the total, of shape (batch); else what the batch
-  // adds to the state, of shape (state_size). The result has the type of
-  // `output`. Labels are as for the loss.
+  // Adds the metric's operations, except for MeanLoss. Returns, for a mean, the
+  // values of the elements of each example, of shape (batch, ...); else what
+  // the batch adds to the state, of shape (state_size). The result has the type
+  // of `output`. Labels are as for the loss.
   virtual op::Tensor Lower(const op::Tensor& output,
                            const op::Tensor& labels) const = 0;
 

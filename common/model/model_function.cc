@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/model/activation_operations.h"
 #include "common/model/loss_input.h"
+#include "common/model/masked_mean.h"
 #include "common/model/regularizer.h"
 #include "common/operations/batch_moments.h"
 #include "common/operations/binary_map.h"
@@ -91,7 +92,7 @@ class ModelLowering {
     function_.SetOwner(absl::StrCat("layer ", node.layer->name));
     for (const int variable : node.variables) AddPenalty(variable);
     const LoweredLayer lowered = node.layer->Lower(
-        {inputs, variables, spec_.is_training, spec_.seed, node.call});
+        node.CallOn(inputs, variables, spec_.is_training, spec_.seed));
     for (const auto& [index, value] : lowered.statistics) {
       statistics_[node.variables[index]] = value;
     }
@@ -102,14 +103,24 @@ class ModelLowering {
         << op::ToString(outputs_[index].type());
   }
 
-  // Adds the loss of Graph::outputs[output].
-  op::Tensor AddLoss(const Loss& loss, size_t output) {
+  // Adds the loss of the elements of Graph::outputs[output].
+  op::Tensor AddElementLosses(const Loss& loss, size_t output) {
     const LossInput input = ResolveLossInput(graph_, graph_.outputs[output],
                                              loss, spec_.is_training);
     const std::vector<op::Tensor>& from =
         input.before_activation ? before_activation_ : outputs_;
     return loss.Lower(from[input.node], model_->labels[output],
                       input.from_logits);
+  }
+
+  op::Tensor AddLoss(const Loss& loss, size_t output) {
+    return LossesOfExamples(AddElementLosses(loss, output), MaskOf(output));
+  }
+
+  // Of Graph::outputs[output].
+  std::optional<op::Tensor> MaskOf(size_t output) const {
+    const int mask = graph_.output_masks[output];
+    return mask < 0 ? std::nullopt : std::optional(outputs_[mask]);
   }
 
   // Adds the penalty of a variable before the calls of its node, so that
@@ -137,13 +148,17 @@ class ModelLowering {
     for (size_t i = 0; i < spec_.outputs.size(); ++i) {
       for (const auto& metric : spec_.outputs[i].metrics) {
         function_.SetOwner(absl::StrCat("metric ", metric->name));
-        const Loss* const loss = metric->mean_of();
-        model_->metrics.push_back(
-            loss != nullptr
-                ? AddLoss(*loss, i)
-                : metric->Lower(model_->outputs[i], model_->labels[i]));
+        model_->metrics.push_back(AddMetric(*metric, i));
       }
     }
+  }
+
+  op::Tensor AddMetric(const Metric& metric, size_t output) {
+    const op::Tensor values =
+        metric.mean_of() != nullptr
+            ? AddElementLosses(*metric.mean_of(), output)
+            : metric.Lower(model_->outputs[output], model_->labels[output]);
+    return ReduceMetric(metric, values, MaskOf(output));
   }
 
   void AddDeltas() {

@@ -21,6 +21,12 @@ inline absl::string_view ModelClassName(bool is_sequential) {
 }
 
 struct ModelTree {
+  // A path of operations from a child's output to a mask.
+  struct MaskPath {
+    int child = 0;
+    int operation_count = 0;
+  };
+
   // A layer of the model, a model in it, or a further call of one of these.
   struct Child {
     // Keras' name, such as "Conv2D".
@@ -48,6 +54,10 @@ struct ModelTree {
     int node = 0;
     // Of a layer: its variables, indices into Graph::variables.
     std::vector<int> variables;
+    // Children whose outputs Keras reads to compute the mask that is an
+    // argument of the call. Their places in Keras' order of layers depend on it
+    // (weight_paths.h).
+    std::vector<MaskPath> mask_paths;
   };
 
   std::string name;

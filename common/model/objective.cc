@@ -19,7 +19,7 @@ namespace paceline {
 namespace {
 
 using Metrics = google::protobuf::RepeatedPtrField<v1::KerasObject>;
-using MetricPtr = std::unique_ptr<const Metric>;
+using ConstMetricPtr = std::unique_ptr<const Metric>;
 
 constexpr char kLossKey[] = "loss";
 constexpr char kMetricsKey[] = "metrics";
@@ -109,24 +109,25 @@ absl::StatusOr<std::unique_ptr<const Loss>> MakeLossOf(const v1::Job& job,
 }
 
 // Its own loss, as a metric.
-absl::StatusOr<MetricPtr> MeanLossOf(const v1::Job& job, const Graph& graph,
-                                     size_t output) {
+absl::StatusOr<ConstMetricPtr> MeanLossOf(const v1::Job& job,
+                                          const Graph& graph, size_t output) {
   ASSIGN_OR_RETURN(std::unique_ptr<const Loss> loss,
                    MakeLossOf(job, graph, output));
-  auto mean = std::make_unique<MeanLoss>(std::move(loss));
+  auto mean =
+      std::make_unique<MeanLoss>(std::move(loss), /*is_output_loss=*/true);
   mean->name = absl::StrCat(graph.output_name(output), "_loss");
   return mean;
 }
 
-absl::StatusOr<std::vector<MetricPtr>> MakeMetricsOf(const v1::Job& job,
-                                                     const Graph& graph,
-                                                     size_t output,
-                                                     const Loss& loss) {
+absl::StatusOr<std::vector<ConstMetricPtr>> MakeMetricsOf(const v1::Job& job,
+                                                          const Graph& graph,
+                                                          size_t output,
+                                                          const Loss& loss) {
   const std::string& name = graph.output_name(output);
   const bool is_alone = graph.outputs.size() == 1;
   const Path path =
       PathOf(kMetricsKey, job.named_metrics().contains(name), name);
-  ASSIGN_OR_RETURN(std::vector<MetricPtr> metrics,
+  ASSIGN_OR_RETURN(std::vector<ConstMetricPtr> metrics,
                    MakeMetrics(MetricsOf(job, graph, output), loss,
                                graph.output_shape(output), path,
                                is_alone ? "" : absl::StrCat(name, "_")));
@@ -137,7 +138,7 @@ absl::StatusOr<std::vector<MetricPtr>> MakeMetricsOf(const v1::Job& job,
                        CheckLossInput(graph, graph.outputs[output], *mean_of)));
   }
   if (is_alone) return metrics;
-  ASSIGN_OR_RETURN(MetricPtr mean, MeanLossOf(job, graph, output));
+  ASSIGN_OR_RETURN(ConstMetricPtr mean, MeanLossOf(job, graph, output));
   metrics.insert(metrics.begin(), std::move(mean));
   return metrics;
 }
@@ -147,7 +148,7 @@ absl::Status CheckTogether(absl::Span<const Objective> objectives) {
   std::set<std::string> names;
   int64_t state_size = 0;
   for (const Objective& objective : objectives) {
-    for (const MetricPtr& metric : objective.metrics) {
+    for (const ConstMetricPtr& metric : objective.metrics) {
       RETURN_IF_ERROR(CheckStateSize(*metric, state_size, Path(kMetricsKey)));
       state_size += metric->state_size();
       if (names.insert(metric->name).second) continue;

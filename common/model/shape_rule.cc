@@ -51,6 +51,14 @@ absl::Status CheckSequence(const Shape& input) {
       "input must have shape (steps, channels), got ", ShapeToString(input)));
 }
 
+absl::Status CheckStepMask(const Shape& input,
+                           const std::optional<Shape>& mask) {
+  if (!mask || *mask == Shape{input[0]}) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the mask of a sequence must have the shape of its steps, (",
+                   input[0], "), got ", ShapeToString(*mask)));
+}
+
 absl::Status CheckTwoInputs(absl::Span<const Shape> inputs) {
   if (inputs.size() == 2) return absl::OkStatus();
   return absl::InvalidArgumentError(

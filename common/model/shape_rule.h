@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -25,6 +26,11 @@ absl::Status CheckImage(const Shape& input);
 
 // InvalidArgument unless the shape is (steps, channels).
 absl::Status CheckSequence(const Shape& input);
+
+// InvalidArgument unless a mask, if there is one, has the steps of the sequence
+// `input`.
+absl::Status CheckStepMask(const Shape& input,
+                           const std::optional<Shape>& mask);
 
 // InvalidArgument unless a layer has exactly two inputs.
 absl::Status CheckTwoInputs(absl::Span<const Shape> inputs);

@@ -67,6 +67,7 @@ JobModel ModelOf(const OperationForm& form) {
                  {layer, {0}, {}, *layer->OutputShape({})}};
   graph.inputs = {0};
   graph.outputs = {1};
+  graph.output_masks = {-1};
   for (size_t i = 0; i < form.inputs.size(); ++i) {
     VariableSpec& variable = graph.variables.emplace_back();
     variable.name = absl::StrCat("form/input_", i);

@@ -111,6 +111,9 @@ def layers():
         ("ELU", {}),
         ("ELU", {"alpha": 0.5}),
         ("Embedding", {"input_dim": 9, "output_dim": 4}),
+        ("Embedding", {"input_dim": 9, "output_dim": 4, "mask_zero": True}),
+        ("Masking", {}),
+        ("Masking", {"mask_value": -1.5}),
         ("Embedding", {
             "input_dim": 9, "output_dim": 4, "embeddings_initializer": HE,
             "embeddings_regularizer": L1L2,

@@ -21,6 +21,7 @@ import tensorflow as tf
 import expected_file
 from keras_layers import layer_cases
 from keras_losses import loss_cases
+from keras_masks import mask_cases
 from keras_metrics import metric_cases
 from keras_models import make_layer, model_case
 from keras_optimizers import clipping, numbers, optimizers, schedules
@@ -249,6 +250,7 @@ def make_text():
             *layer_cases(),
             *graph_cases(),
             *attention_cases(),
+            *mask_cases(),
             *activation_cases(),
             *loss_cases(),
             *metric_cases(),

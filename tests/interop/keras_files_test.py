@@ -143,6 +143,21 @@ def attention():
     return keras.Model(inputs, layers.Dense(10)(layers.GlobalAveragePooling1D()(y)))
 
 
+def masked():
+    """Reads the rows of an image; those that are black are padding."""
+    inputs = keras.Input((28, 28, 1))
+    rows = layers.Reshape((28, 28))(inputs)
+    plain = layers.Activation("tanh")(layers.Dense(12, name="plain")(rows))
+    x = layers.Masking()(layers.Dense(12, use_bias=False, name="masked")(rows))
+    y = layers.LayerNormalization()(x)
+    x = layers.Add()([x, layers.MultiHeadAttention(2, 4, use_bias=False)(y, y)])
+    x = layers.LSTM(10, return_sequences=True)(layers.Concatenate()([x, plain]))
+    x = layers.Bidirectional(layers.GRU(6, return_sequences=True))(layers.Masking(1.0)(x))
+    x = layers.Multiply()([x, layers.Masking()(plain)])
+    pooled = [layers.GlobalAveragePooling1D()(each) for each in (plain, x)]
+    return keras.Model(inputs, layers.Dense(10)(layers.Concatenate()(pooled)))
+
+
 def several():
     """Two inputs and two outputs, one of which is also read by a layer."""
     image, rows = keras.Input((28, 28, 1), name="image"), keras.Input((28,), name="rows")
@@ -182,6 +197,7 @@ CASES = {
     "shared_momentum": (shared, lambda: optimizers.SGD(0.01, 0.9), LOGITS),
     "recurrent_adam": (recurrent, lambda: optimizers.Adam(0.001), LOGITS),
     "frozen_lamb": (frozen, lambda: optimizers.Lamb(0.001), LOGITS),
+    "masked_adam": (masked, lambda: optimizers.Adam(0.001), LOGITS),
     "attention_adam": (attention, lambda: optimizers.Adam(0.001), LOGITS),
     "several_adam": (
         several,

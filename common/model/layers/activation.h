@@ -27,6 +27,7 @@ class Activation : public Layer {
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
+  bool passes_mask() const override { return true; }
   ActivationFunction final_activation() const override { return activation; }
   bool IsIdentity(bool /*is_training*/) const override {
     return activation == ActivationFunction::kLinear;

@@ -67,6 +67,16 @@ std::vector<int64_t> SynchronizedChannels(const Graph& graph) {
   return channels;
 }
 
+absl::StatusOr<OutputMask> BatchNormalization::ComputeMask(
+    const MaskedCall& call) const {
+  if (call.masks[0] && trainable) {
+    return absl::UnimplementedError(
+        "statistics of the steps that a mask does not exclude are not "
+        "supported yet; expected an input without a mask, or trainable: false");
+  }
+  return Layer::ComputeMask(call);
+}
+
 LoweredLayer BatchNormalization::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
   const int moving_mean = static_cast<int>(call.variables.size()) - 2;

@@ -43,6 +43,8 @@ class BatchNormalization : public NormalizationLayer {
   std::vector<VariableSpec> Variables(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
+  absl::StatusOr<OutputMask> ComputeMask(const MaskedCall& call) const override;
+  bool has_mask_argument() const override { return true; }
 
   // In Keras' counting: the batch is axis 0; negative from the end.
   int64_t axis = -1;

@@ -40,6 +40,12 @@ class Bidirectional : public Layer {
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
   std::string WeightPath(int variable) const override;
+  absl::StatusOr<OutputMask> ComputeMask(
+      const MaskedCall& call) const override {
+    return forward_layer->ComputeMask(call);
+  }
+  bool reads_masks() const override { return true; }
+  bool has_mask_argument() const override { return true; }
 
   // Sets both layers: the second is a copy of the first that begins with the
   // last step.

@@ -26,6 +26,9 @@ class Concatenate : public Layer {
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
+  // The masks, one behind the other, or along the last axis any of them. All
+  // steps of an input without a mask count.
+  absl::StatusOr<OutputMask> ComputeMask(const MaskedCall& call) const override;
 
   // In Keras' counting: the batch is axis 0; negative from the end.
   int64_t axis = -1;

@@ -38,6 +38,7 @@ class Dense : public Layer {
   std::vector<VariableSpec> Variables(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
+  bool passes_mask() const override { return true; }
   ActivationFunction final_activation() const override { return activation; }
 
   int64_t units = 0;

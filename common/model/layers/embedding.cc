@@ -3,6 +3,7 @@
 #include "common/config/field_table.h"
 #include "common/limits.h"
 #include "common/model/keras_fields.h"
+#include "common/model/layers/mask_layers.h"
 #include "common/model/layers/variable_fields.h"
 #include "common/operations/cast.h"
 #include "common/operations/gather_rows.h"
@@ -23,7 +24,8 @@ const FieldTable<Embedding>& Embedding::Fields() {
                {{"embeddings", "the rows", &Self::embeddings_initializer,
                  &Self::embeddings_regularizer}},
                ActivityRegularizerField()),
-           {Only("mask_zero", false, "Whether id 0 means nothing."),
+           {Optional("mask_zero", &Self::mask_zero,
+                     "Whether id 0 is padding, which the mask excludes."),
             Only("quantization_config", nullptr,
                  "Rows of small integers.")}})));
   return table;
@@ -42,6 +44,15 @@ std::vector<VariableSpec> Embedding::Variables(
            {input_dim, output_dim},
            embeddings_initializer,
            embeddings_regularizer}};
+}
+
+absl::StatusOr<OutputMask> Embedding::ComputeMask(
+    const MaskedCall& /*call*/) const {
+  if (!mask_zero) return OutputMask();
+  return OutputMask{
+      .kind = OutputMask::Kind::kFromInput,
+      .layer = std::make_unique<DiffersMask>(0, /*over_last_axis=*/false),
+      .operation_count = 1};
 }
 
 LoweredLayer Embedding::Lower(const LayerCall& call) const {

@@ -35,9 +35,12 @@ class Embedding : public Layer {
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
   int64_t id_count() const override { return input_dim; }
+  absl::StatusOr<OutputMask> ComputeMask(const MaskedCall& call) const override;
 
   int64_t input_dim = 0;
   int64_t output_dim = 0;
+  // Whether id 0 is padding: the mask of the output excludes it.
+  bool mask_zero = false;
   std::shared_ptr<const Initializer> embeddings_initializer =
       DefaultEmbeddingsInitializer();
   Regularizer embeddings_regularizer;

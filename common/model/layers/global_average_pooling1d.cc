@@ -1,10 +1,17 @@
 #include "common/model/layers/global_average_pooling1d.h"
 
+#include <optional>
 #include <utility>
 
+#include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/model/shape_rule.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/cast.h"
+#include "common/operations/constant.h"
 #include "common/operations/reduce.h"
+#include "common/operations/reshape.h"
+#include "common/operations/select.h"
 
 namespace paceline {
 
@@ -13,6 +20,24 @@ const FieldTable<GlobalAveragePooling1D>& GlobalAveragePooling1D::Fields() {
       kClassName, "Mean of a sequence over its steps.",
       GlobalPoolingFields<GlobalAveragePooling1D>("sequences"));
   return table;
+}
+
+LoweredLayer GlobalAveragePooling1D::Lower(const LayerCall& call) const {
+  const op::Tensor& x = call.inputs[0];
+  const std::optional<op::Tensor> counts =
+      call.MaskOf(0, {x.dimension(0), x.dimension(1), 1});
+  if (!counts) return GlobalPooling::Lower(call);
+  const op::Tensor sum =
+      op::Sum(op::Select(*counts, x, op::ConstantLike(x, 0)), {1});
+  const op::Tensor mean = sum / op::Sum(op::Cast(*counts, x.data_type()), {1});
+  if (keepdims) return mean;
+  return op::Reshape(mean, {x.dimension(0), x.dimension(2)});
+}
+
+absl::StatusOr<OutputMask> GlobalAveragePooling1D::ComputeMask(
+    const MaskedCall& call) const {
+  RETURN_IF_ERROR(CheckStepMask(call.inputs[0], call.masks[0]));
+  return OutputMask();
 }
 
 absl::Status GlobalAveragePooling1D::CheckInput(const Shape& input) const {

@@ -14,13 +14,18 @@ namespace paceline {
 template <typename T>
 class FieldTable;
 
-// (steps, channels) to (channels); see GlobalPooling.
+// (steps, channels) to (channels); see GlobalPooling. With a mask, over the
+// steps that it does not exclude; NaN if it excludes all, as in Keras.
 class GlobalAveragePooling1D : public GlobalPooling {
  public:
   static constexpr char kClassName[] = "GlobalAveragePooling1D";
   static const FieldTable<GlobalAveragePooling1D>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
+  LoweredLayer Lower(const LayerCall& call) const override;
+  absl::StatusOr<OutputMask> ComputeMask(const MaskedCall& call) const override;
+  bool reads_masks() const override { return true; }
+  bool has_mask_argument() const override { return true; }
 
  protected:
   absl::Status CheckInput(const Shape& input) const override;

@@ -23,6 +23,7 @@ class LeakyReLU : public Layer {
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
+  bool passes_mask() const override { return true; }
 
   double negative_slope = 0.3;
 };

@@ -1,9 +1,13 @@
 #include "common/model/layers/merge_layer.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/reshape.h"
+#include "common/operations/select.h"
 
 namespace paceline {
 namespace {
@@ -22,6 +26,33 @@ absl::StatusOr<Shape> MergeLayer::OutputShape(
   return BroadcastShape(inputs);
 }
 
+absl::StatusOr<OutputMask> MergeLayer::ComputeMask(
+    const MaskedCall& call) const {
+  bool have_all = true;
+  bool has_any = false;
+  bool have_one_rank = true;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    have_all = have_all && call.masks[i];
+    has_any = has_any || call.masks[i];
+    have_one_rank =
+        have_one_rank && call.inputs[i].size() == call.inputs[0].size();
+    if (call.masks[i] && reads_masks() &&
+        call.masks[i]->size() + 1 != call.inputs[i].size()) {
+      return absl::UnimplementedError(absl::StrCat(
+          "a mask ", ShapeToString(*call.masks[i]), " of an input ",
+          ShapeToString(call.inputs[i]),
+          " is not supported yet; expected one with all axes but the last"));
+    }
+  }
+  if (has_any && !have_one_rank) {
+    return absl::UnimplementedError(
+        "inputs of different ranks, one of them with a mask, are not supported "
+        "yet");
+  }
+  if (!have_all) return OutputMask();
+  return OutputMask{OutputMask::Kind::kAnyOfInputs};
+}
+
 LoweredLayer MergeLayer::Lower(const LayerCall& call) const {
   int rank = 0;
   for (const op::Tensor& input : call.inputs) {
@@ -32,6 +63,30 @@ LoweredLayer MergeLayer::Lower(const LayerCall& call) const {
     merged = Merge(merged, WithRank(input, rank));
   }
   return merged;
+}
+
+// Source: keras/src/layers/merging/base_merge.py, _apply_merge_op_and_or_mask.
+op::Tensor MergeLayer::MergeUnmasked(const LayerCall& call) const {
+  op::Tensor merged = call.inputs[0];
+  std::optional<op::Tensor> mask = MaskOfElements(call, 0);
+  for (size_t i = 1; i < call.inputs.size(); ++i) {
+    op::Tensor x = call.inputs[i];
+    const std::optional<op::Tensor> mask_of_x =
+        MaskOfElements(call, static_cast<int>(i));
+    if (mask_of_x) x = op::Select(*mask_of_x, x, merged);
+    if (mask) merged = op::Select(*mask, merged, x);
+    mask = mask && mask_of_x ? std::optional(op::Or(*mask, *mask_of_x))
+                             : std::nullopt;
+    merged = Merge(merged, x);
+  }
+  return merged;
+}
+
+std::optional<op::Tensor> MaskOfElements(const LayerCall& call, int input) {
+  const op::Tensor& x = call.inputs[input];
+  Shape shape(x.shape().begin(), x.shape().end() - 1);
+  shape.push_back(1);
+  return call.MaskOf(input, std::move(shape));
 }
 
 }  // namespace paceline

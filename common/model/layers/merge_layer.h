@@ -2,6 +2,8 @@
 #ifndef PACELINE_COMMON_MODEL_LAYERS_MERGE_LAYER_H_
 #define PACELINE_COMMON_MODEL_LAYERS_MERGE_LAYER_H_
 
+#include <optional>
+
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/model/layer.h"
@@ -18,11 +20,20 @@ class MergeLayer : public Layer {
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
+  // A step counts if it does in any of the inputs; no mask if one has none.
+  absl::StatusOr<OutputMask> ComputeMask(const MaskedCall& call) const override;
 
  protected:
   // Merges two tensors of the same rank.
   virtual op::Tensor Merge(const op::Tensor& a, const op::Tensor& b) const = 0;
+
+  // The same as Lower, for a layer that reads masks: where the mask of an input
+  // excludes a step, takes the others alone.
+  op::Tensor MergeUnmasked(const LayerCall& call) const;
 };
+
+// The mask of an input as bools of the rank of the input; nullopt: it has none.
+std::optional<op::Tensor> MaskOfElements(const LayerCall& call, int input);
 
 }  // namespace paceline
 

@@ -195,18 +195,46 @@ op::Tensor MultiHeadAttention::ProjectToHeads(const LayerCall& call,
       op::Reshape(y, {x.dimension(0), x.dimension(1), num_heads, size}));
 }
 
-op::Tensor MultiHeadAttention::Weights(const LayerCall& call,
-                                       op::Tensor scores) const {
-  if (use_causal_mask) {
-    const op::Tensor mask = op::Broadcast(CausalMask(scores), scores.shape());
-    scores = op::Select(mask, scores, op::ConstantLike(scores, kMaskedScore));
+absl::StatusOr<OutputMask> MultiHeadAttention::ComputeMask(
+    const MaskedCall& call) const {
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    RETURN_IF_ERROR(CheckStepMask(call.inputs[i], call.masks[i]));
   }
-  const op::Tensor weights = op::Softmax(scores, /*axis=*/3);
-  if (!call.is_training || dropout == 0) return weights;
+  return Layer::ComputeMask(call);
+}
+
+op::Tensor MultiHeadAttention::Masked(const LayerCall& call, op::Tensor x,
+                                      double value) const {
+  const op::Tensor masked = op::ConstantLike(x, value);
+  if (use_causal_mask) {
+    x = op::Select(op::Broadcast(CausalMask(x), x.shape()), x, masked);
+  }
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    const bool is_of_query = i == 0;
+    const Shape shape = is_of_query
+                            ? Shape{x.dimension(0), 1, x.dimension(2), 1}
+                            : Shape{x.dimension(0), 1, 1, x.dimension(3)};
+    const std::optional<op::Tensor> mask =
+        call.MaskOf(static_cast<int>(i), shape);
+    if (mask) x = op::Select(*mask, x, masked);
+  }
+  return x;
+}
+
+// If a query attends to no key, all have the same weight; in Keras, too, but
+// only without dropout, since its kernels differ.
+op::Tensor MultiHeadAttention::Weights(const LayerCall& call,
+                                       const op::Tensor& scores) const {
+  const op::Tensor weights =
+      op::Softmax(Masked(call, scores, kMaskedScore), /*axis=*/3);
+  if (dropout == 0) return weights;
+  const op::Tensor unmasked =
+      call.masks.empty() ? weights : Masked(call, weights, 0);
+  if (!call.is_training) return unmasked;
   const op::Tensor is_kept =
       op::DropoutMask(scores.function(), scores.shape(), dropout,
                       NoiseKeyOf(*this, seed, call.seed, call.call));
-  return op::Select(is_kept, weights * (1 / (1 - dropout)),
+  return op::Select(is_kept, unmasked * (1 / (1 - dropout)),
                     op::ConstantLike(weights, 0));
 }
 

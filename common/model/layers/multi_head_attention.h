@@ -46,6 +46,9 @@ class MultiHeadAttention : public Layer {
   std::vector<VariableSpec> Variables(
       absl::Span<const Shape> inputs) const override;
   std::string WeightPath(int variable) const override;
+  absl::StatusOr<OutputMask> ComputeMask(const MaskedCall& call) const override;
+  bool passes_mask() const override { return true; }
+  bool reads_masks() const override { return true; }
   LoweredLayer Lower(const LayerCall& call) const override;
 
   int64_t num_heads = 0;
@@ -85,7 +88,10 @@ class MultiHeadAttention : public Layer {
   op::Tensor ProjectToHeads(const LayerCall& call, int projection,
                             const op::Tensor& x, int64_t size) const;
   // The share of each key in each query's sum: (batch, heads, T, S).
-  op::Tensor Weights(const LayerCall& call, op::Tensor scores) const;
+  op::Tensor Weights(const LayerCall& call, const op::Tensor& scores) const;
+  // Which keys a query does not attend to: where the masks of query, value and
+  // key, or the causal mask, exclude one of the two. `x` there is `value`.
+  op::Tensor Masked(const LayerCall& call, op::Tensor x, double value) const;
 };
 
 }  // namespace paceline

@@ -11,13 +11,16 @@ namespace paceline {
 template <typename T>
 class FieldTable;
 
-// Elementwise; inputs are broadcast.
+// Elementwise; inputs are broadcast. Where the mask of an input excludes a
+// step, the product is of the others; 0 if all are excluded.
 class Multiply : public MergeLayer {
  public:
   static constexpr char kClassName[] = "Multiply";
   static const FieldTable<Multiply>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
+  LoweredLayer Lower(const LayerCall& call) const override;
+  bool reads_masks() const override { return true; }
 
  protected:
   op::Tensor Merge(const op::Tensor& a, const op::Tensor& b) const override;

@@ -27,6 +27,7 @@ class NoiseLayer : public Layer {
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
+  bool passes_mask() const override { return true; }
   bool IsIdentity(bool is_training) const override {
     return !is_training || !has_noise();
   }

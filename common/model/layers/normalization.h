@@ -36,6 +36,7 @@ class Normalization : public Layer {
   std::vector<VariableSpec> Variables(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
+  bool passes_mask() const override { return true; }
 
   // nullopt: one mean for all elements.
   std::optional<AxisList> axis = AxisList{-1};

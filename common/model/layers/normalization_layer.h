@@ -19,6 +19,8 @@ namespace paceline {
 // beta if `center`. Each layer defines its mean and variance.
 class NormalizationLayer : public Layer {
  public:
+  bool passes_mask() const override { return true; }
+
   double epsilon = 1e-3;
   bool center = true;
   bool scale = true;

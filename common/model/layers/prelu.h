@@ -34,6 +34,7 @@ class PReLU : public Layer {
   std::vector<VariableSpec> Variables(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
+  bool passes_mask() const override { return true; }
 
   std::shared_ptr<const Initializer> alpha_initializer = ZerosInitializer();
   Regularizer alpha_regularizer;

@@ -4,6 +4,7 @@
 #include "common/model/philox.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/binary_map.h"
+#include "common/operations/compare.h"
 #include "common/operations/constant.h"
 #include "common/operations/matrix_product.h"
 #include "common/operations/random.h"
@@ -60,6 +61,12 @@ std::string RecurrentLayer::WeightPath(int variable) const {
   return absl::StrCat("cell/", Layer::WeightPath(variable));
 }
 
+absl::StatusOr<OutputMask> RecurrentLayer::ComputeMask(
+    const MaskedCall& call) const {
+  RETURN_IF_ERROR(CheckStepMask(call.inputs[0], call.masks[0]));
+  return Layer::ComputeMask(call);
+}
+
 LoweredLayer RecurrentLayer::Lower(const LayerCall& call) const {
   const op::Tensor output = LowerInOrder(call);
   return go_backwards && return_sequences ? op::Reverse(output, 1) : output;
@@ -79,25 +86,48 @@ op::Tensor RecurrentLayer::LowerInOrder(const LayerCall& call) const {
     return parameters;
   };
   // Braces evaluate in order.
-  const std::vector<op::Tensor> next = NextStates(
-      Step{parameters(whole.states, false), parameters(whole.inputs, true),
-           parameters(whole.kernels, false), parameters(whole.biases, false),
-           parameters(whole.kept, false)});
-  for (const op::Tensor& state : next) body->AddResult(state);
-  if (return_sequences) body->AddResult(next[0]);
+  const Step step = {
+      parameters(whole.states, false), parameters(whole.inputs, true),
+      parameters(whole.mask, true),    parameters(whole.kernels, false),
+      parameters(whole.biases, false), parameters(whole.kept, false)};
+  AddStep(step, *body);
 
   op::ScanArguments arguments = {.carries = whole.states,
                                  .sequences = whole.inputs,
                                  .constants = whole.kernels,
                                  .is_reversed = go_backwards,
                                  .has_gradient = call.is_training};
-  for (const std::vector<op::Tensor>* more : {&whole.biases, &whole.kept}) {
-    arguments.constants.insert(arguments.constants.end(), more->begin(),
-                               more->end());
-  }
+  const auto append = [](const std::vector<op::Tensor>& more,
+                         std::vector<op::Tensor>& to) {
+    to.insert(to.end(), more.begin(), more.end());
+  };
+  append(whole.mask, arguments.sequences);
+  append(whole.biases, arguments.constants);
+  append(whole.kept, arguments.constants);
   const op::ScanResults results = op::Scan(std::move(body), arguments);
-  return return_sequences ? SwapBatchAndSteps(results.outputs[0])
-                          : results.carries[0];
+  if (return_sequences) return SwapBatchAndSteps(results.outputs[0]);
+  const op::Tensor& last = results.carries[0];
+  if (whole.mask.empty() || !zero_output_for_mask) return last;
+  const int64_t last_step = go_backwards ? 0 : call.inputs[0].dimension(1) - 1;
+  const op::Tensor of_last = op::Reshape(
+      op::SliceAxis(whole.mask[0], 0, last_step, 1), {last.dimension(0), 1});
+  return op::Select(op::Greater(of_last, 0.5), last, op::ConstantLike(last, 0));
+}
+
+void RecurrentLayer::AddStep(const Step& step, op::Function& body) const {
+  std::vector<op::Tensor> next = NextStates(step);
+  op::Tensor output = next[0];
+  if (!step.mask.empty()) {
+    const op::Tensor counts = op::Greater(step.mask[0], 0.5);
+    for (size_t i = 0; i < next.size(); ++i) {
+      next[i] = op::Select(counts, next[i], step.states[i]);
+    }
+    output = zero_output_for_mask
+                 ? op::Select(counts, output, op::ConstantLike(output, 0))
+                 : next[0];
+  }
+  for (const op::Tensor& state : next) body.AddResult(state);
+  if (return_sequences) body.AddResult(output);
 }
 
 RecurrentLayer::Step RecurrentLayer::WholeSequence(
@@ -115,6 +145,10 @@ RecurrentLayer::Step RecurrentLayer::WholeSequence(
     if (use_bias) product = product + biases[gate];
     whole.inputs.push_back(op::Reshape(product, {steps, batch, units}));
   }
+  if (!call.masks.empty()) {
+    whole.mask = {
+        op::Reshape(op::Transpose(call.masks[0], {1, 0}), {steps, batch, 1})};
+  }
   whole.kernels = ByGate(call.variables[1]);
   if (use_bias) {
     const std::optional<op::Tensor> bias = RecurrentBias(call.variables[2]);
@@ -128,7 +162,7 @@ RecurrentLayer::Step RecurrentLayer::WholeSequence(
        call.is_training && recurrent_dropout > 0 && gate < gate_count();
        ++gate) {
     whole.kept.push_back(
-        Mask(call, state, recurrent_dropout, gate_count() + gate));
+        DropoutMaskOf(call, state, recurrent_dropout, gate_count() + gate));
   }
   return whole;
 }
@@ -148,15 +182,15 @@ std::vector<op::Tensor> RecurrentLayer::InputsByGate(
   const int mask_count = recurrent_dropout > 0 ? gate_count() : 1;
   for (int mask = 0; mask < mask_count; ++mask) {
     const op::Tensor is_kept =
-        Mask(call, {x.dimension(0), 1, x.dimension(2)}, dropout, mask);
+        DropoutMaskOf(call, {x.dimension(0), 1, x.dimension(2)}, dropout, mask);
     inputs.push_back(rows(Dropped(x, is_kept, dropout)));
   }
   inputs.resize(gate_count(), inputs[0]);
   return inputs;
 }
 
-op::Tensor RecurrentLayer::Mask(const LayerCall& call, Shape shape, double rate,
-                                int index) const {
+op::Tensor RecurrentLayer::DropoutMaskOf(const LayerCall& call, Shape shape,
+                                         double rate, int index) const {
   const uint64_t key = NoiseKeyOf(*this, seed, call.seed, call.call);
   return op::DropoutMask(call.inputs[0].function(), std::move(shape), rate,
                          MixKey(key, static_cast<uint64_t>(index)));

@@ -30,9 +30,11 @@
 namespace paceline {
 
 // From (steps, n) to (units), the output of the last step, or to (steps, units)
-// with `return_sequences`. The state is 0 before the first step. Variables:
-// kernel (n, gates · units), recurrent_kernel (units, gates · units), and, with
-// `use_bias`, bias (gates · units).
+// with `return_sequences`. The state is 0 before the first step. A step that
+// the mask excludes leaves the state as it is, and its output is that of the
+// step before, or 0 with `zero_output_for_mask`. Variables: kernel (n, gates ·
+// units), recurrent_kernel (units, gates · units), and, with `use_bias`, bias
+// (gates · units).
 class RecurrentLayer : public Layer {
  public:
   absl::StatusOr<Shape> OutputShape(
@@ -41,6 +43,10 @@ class RecurrentLayer : public Layer {
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
   std::string WeightPath(int variable) const override;
+  absl::StatusOr<OutputMask> ComputeMask(const MaskedCall& call) const override;
+  bool passes_mask() const override { return return_sequences; }
+  bool reads_masks() const override { return true; }
+  bool has_mask_argument() const override { return true; }
 
   virtual std::shared_ptr<RecurrentLayer> Copy() const = 0;
   int variable_count() const { return use_bias ? 3 : 2; }
@@ -63,7 +69,7 @@ class RecurrentLayer : public Layer {
   bool return_sequences = false;
   // Computes the last step first, and gives outputs in that order.
   bool go_backwards = false;
-  // No effect: hints to Keras, and masks, which do not exist here.
+  // No effect: a hint to Keras.
   bool unroll = false;
   bool zero_output_for_mask = false;
   // Shares of the elements of the input, and of the state before a step, that
@@ -81,6 +87,8 @@ class RecurrentLayer : public Layer {
     std::vector<op::Tensor> states;
     // x · kernel + bias, of shape (batch, units).
     std::vector<op::Tensor> inputs;
+    // The mask, a number of shape (batch, 1); empty: none.
+    std::vector<op::Tensor> mask;
     // Shape (units, units).
     std::vector<op::Tensor> kernels;
     // Shape (units); empty: none.
@@ -113,8 +121,10 @@ class RecurrentLayer : public Layer {
   std::vector<op::Tensor> ByGate(const op::Tensor& tensor) const;
   // One mask for each gate if the state is dropped, too, as in Keras.
   std::vector<op::Tensor> InputsByGate(const LayerCall& call) const;
-  op::Tensor Mask(const LayerCall& call, Shape shape, double rate,
-                  int index) const;
+  op::Tensor DropoutMaskOf(const LayerCall& call, Shape shape, double rate,
+                           int index) const;
+  // Adds the results of a step to the body of the scan.
+  void AddStep(const Step& step, op::Function& body) const;
   // The tensors that the scan reads.
   Step WholeSequence(const LayerCall& call) const;
 };
@@ -139,7 +149,7 @@ std::vector<Field<L>> RecurrentFields(RecurrentExtras<L> extras) {
         Only("stateful", false, "Whether the state stays for the next batch."),
         Optional("unroll", &L::unroll, "No effect on results."),
         Optional("zero_output_for_mask", &L::zero_output_for_mask,
-                 "No effect without masks."),
+                 "Whether outputs of masked steps are 0, not those before."),
         Required("units", &L::units, AtLeast(1), "Size of the output."),
         Optional("activation", &L::activation, "Activation of the output.")},
        std::move(extras.behind_activation),

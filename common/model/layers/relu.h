@@ -25,6 +25,7 @@ class ReLU : public Layer {
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
+  bool passes_mask() const override { return true; }
 
   // nullopt: none.
   std::optional<double> max_value;

@@ -24,6 +24,7 @@ class Rescaling : public Layer {
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
+  bool passes_mask() const override { return true; }
 
   // Channels are along the last axis.
   ChannelNumbers scale = {{1}};

@@ -1,5 +1,7 @@
 #include "common/model/layers/softmax.h"
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
@@ -20,6 +22,15 @@ absl::StatusOr<Shape> Softmax::OutputShape(
     absl::Span<const Shape> inputs) const {
   RETURN_IF_ERROR(CheckAxis(axis, inputs[0]));
   return inputs[0];
+}
+
+absl::StatusOr<OutputMask> Softmax::ComputeMask(const MaskedCall& call) const {
+  if (!call.masks[0]) return OutputMask();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "its input ", ShapeToString(call.inputs[0]), " has a mask ",
+      ShapeToString(*call.masks[0]),
+      ", which Keras would apply to the last axes; expected an input without a "
+      "mask (use activation: softmax in the layer before)"));
 }
 
 ActivationFunction Softmax::final_activation() const {

@@ -26,6 +26,8 @@ class Softmax : public Layer {
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
+  // As in Keras, the mask of a sequence does not fit.
+  absl::StatusOr<OutputMask> ComputeMask(const MaskedCall& call) const override;
   ActivationFunction final_activation() const override;
 
   // In Keras' counting: the batch is axis 0; negative from the end.

@@ -77,6 +77,17 @@ std::string TimeDistributed::WeightPath(int variable) const {
   return absl::StrCat("layer/", layer->WeightPath(variable));
 }
 
+absl::StatusOr<OutputMask> TimeDistributed::ComputeMask(
+    const MaskedCall& call) const {
+  if (call.masks[0] && layer->reads_masks()) {
+    return absl::UnimplementedError(
+        absl::StrCat("a mask for ", layer->class_name(),
+                     " in it is not supported yet; expected an input without a "
+                     "mask"));
+  }
+  return Layer::ComputeMask(call);
+}
+
 LoweredLayer TimeDistributed::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
   const int64_t batch = x.dimension(0);

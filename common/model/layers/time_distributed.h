@@ -38,6 +38,9 @@ class TimeDistributed : public Layer {
     return layer->final_activation();
   }
   std::string WeightPath(int variable) const override;
+  absl::StatusOr<OutputMask> ComputeMask(const MaskedCall& call) const override;
+  bool passes_mask() const override { return true; }
+  bool has_mask_argument() const override { return true; }
 
   std::shared_ptr<Layer> layer;
 };

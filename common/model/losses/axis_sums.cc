@@ -5,7 +5,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "common/model/loss.h"
+#include "common/model/masked_mean.h"
 #include "common/operations/broadcast.h"
 #include "common/operations/reduce.h"
 

@@ -19,7 +19,7 @@ op::Tensor BinaryCrossentropy::Lower(const op::Tensor& input,
                                      const op::Tensor& labels,
                                      bool reads_from_logits) const {
   const op::Tensor y = SmoothBits(labels, label_smoothing);
-  return MeanOfExamples(BinaryCrossentropies(input, y, reads_from_logits));
+  return BinaryCrossentropies(input, y, reads_from_logits);
 }
 
 op::Tensor BinaryCrossentropies(const op::Tensor& input,

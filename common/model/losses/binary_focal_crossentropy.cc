@@ -41,7 +41,7 @@ op::Tensor BinaryFocalCrossentropy::Lower(const op::Tensor& input,
     const op::Tensor weight_of_no = (1 - y) * (1 - alpha);
     loss = (y * alpha + weight_of_no) * loss;
   }
-  return MeanOfExamples(loss);
+  return loss;
 }
 
 }  // namespace paceline

@@ -27,7 +27,7 @@ op::Tensor CategoricalCrossentropy::Lower(const op::Tensor& input,
       reads_from_logits
           ? op::LogSoftmax(input)
           : op::Log(ClipProbabilities(input / op::Sum(input, last)));
-  return MeanOfExamples(-op::Sum(y * log_probabilities, last));
+  return -op::Sum(y * log_probabilities, last);
 }
 
 }  // namespace paceline

@@ -35,7 +35,7 @@ op::Tensor CategoricalFocalCrossentropy::Lower(const op::Tensor& input,
   const op::Tensor doubt = 1 - p;
   const op::Tensor factor =
       op::Power(doubt, op::ConstantLike(doubt, gamma)) * alpha;
-  return MeanOfExamples(op::Sum(factor * crossentropy, last));
+  return op::Sum(factor * crossentropy, last);
 }
 
 }  // namespace paceline

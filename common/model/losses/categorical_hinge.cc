@@ -21,7 +21,7 @@ op::Tensor CategoricalHinge::Lower(const op::Tensor& input,
                                    bool /*from_logits*/) const {
   const op::Tensor of_label = op::Sum(labels * input, {input.rank() - 1});
   const op::Tensor of_others = RowMax((1 - labels) * input);
-  return MeanOfExamples(op::Maximum(of_others - of_label + 1, 0));
+  return op::Maximum(of_others - of_label + 1, 0);
 }
 
 }  // namespace paceline

@@ -33,7 +33,7 @@ op::Tensor CosineSimilarities(const op::Tensor& input, const op::Tensor& labels,
   const int along =
       1 + ExampleAxis(axis, static_cast<size_t>(input.rank() - 1));
   const op::Tensor p = L2Normalized(input, along);
-  return MeanOfExamples(op::Sum(L2Normalized(labels, along) * p, {along}));
+  return op::Sum(L2Normalized(labels, along) * p, {along});
 }
 
 }  // namespace paceline

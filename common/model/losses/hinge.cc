@@ -32,7 +32,7 @@ const FieldTable<Hinge>& Hinge::Fields() {
 
 op::Tensor Hinge::Lower(const op::Tensor& input, const op::Tensor& labels,
                         bool /*from_logits*/) const {
-  return MeanOfExamples(HingeErrors(input, labels));
+  return HingeErrors(input, labels);
 }
 
 op::Tensor HingeErrors(const op::Tensor& input, const op::Tensor& labels) {

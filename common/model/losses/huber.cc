@@ -27,8 +27,7 @@ op::Tensor Huber::Lower(const op::Tensor& input, const op::Tensor& labels,
   const op::Tensor size = op::Abs(error);
   const op::Tensor quadratic = error * error * 0.5;
   const op::Tensor linear = (size - delta / 2) * delta;
-  return MeanOfExamples(
-      op::Select(op::LessEqual(size, delta), quadratic, linear));
+  return op::Select(op::LessEqual(size, delta), quadratic, linear);
 }
 
 }  // namespace paceline

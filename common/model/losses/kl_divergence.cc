@@ -20,7 +20,7 @@ op::Tensor KLDivergence::Lower(const op::Tensor& input,
                                bool /*from_logits*/) const {
   const op::Tensor y = op::Clip(labels, kEpsilon, 1);
   const op::Tensor p = op::Clip(input, kEpsilon, 1);
-  return MeanOfExamples(op::Sum(y * op::Log(y / p), {input.rank() - 1}));
+  return op::Sum(y * op::Log(y / p), {input.rank() - 1});
 }
 
 }  // namespace paceline

@@ -19,7 +19,7 @@ const FieldTable<LogCosh>& LogCosh::Fields() {
 op::Tensor LogCosh::Lower(const op::Tensor& input, const op::Tensor& labels,
                           bool /*from_logits*/) const {
   const op::Tensor error = input - labels;
-  return MeanOfExamples(error + op::Softplus(error * -2) - std::numbers::ln2);
+  return error + op::Softplus(error * -2) - std::numbers::ln2;
 }
 
 }  // namespace paceline

@@ -17,7 +17,7 @@ const FieldTable<MeanAbsoluteError>& MeanAbsoluteError::Fields() {
 op::Tensor MeanAbsoluteError::Lower(const op::Tensor& input,
                                     const op::Tensor& labels,
                                     bool /*from_logits*/) const {
-  return MeanOfExamples(op::Abs(input - labels));
+  return op::Abs(input - labels);
 }
 
 }  // namespace paceline

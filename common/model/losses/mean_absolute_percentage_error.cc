@@ -19,7 +19,7 @@ op::Tensor MeanAbsolutePercentageError::Lower(const op::Tensor& input,
                                               const op::Tensor& labels,
                                               bool /*from_logits*/) const {
   const op::Tensor size = op::Maximum(op::Abs(labels), kEpsilon);
-  return MeanOfExamples(op::Abs((labels - input) / size)) * 100;
+  return op::Abs((labels - input) / size) * 100;
 }
 
 }  // namespace paceline

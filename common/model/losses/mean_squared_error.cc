@@ -17,7 +17,7 @@ op::Tensor MeanSquaredError::Lower(const op::Tensor& input,
                                    const op::Tensor& labels,
                                    bool /*from_logits*/) const {
   const op::Tensor difference = input - labels;
-  return MeanOfExamples(difference * difference);
+  return difference * difference;
 }
 
 }  // namespace paceline

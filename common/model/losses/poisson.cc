@@ -17,7 +17,7 @@ const FieldTable<Poisson>& Poisson::Fields() {
 
 op::Tensor Poisson::Lower(const op::Tensor& input, const op::Tensor& labels,
                           bool /*from_logits*/) const {
-  return MeanOfExamples(input - labels * op::Log(input + kEpsilon));
+  return input - labels * op::Log(input + kEpsilon);
 }
 
 }  // namespace paceline

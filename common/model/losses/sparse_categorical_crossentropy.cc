@@ -41,11 +41,11 @@ op::Tensor SparseCategoricalCrossentropy::Lower(const op::Tensor& input,
         last);
   };
   if (reads_from_logits) {
-    return MeanOfExamples(of_label(-op::LogSoftmax(input)));
+    return of_label(-op::LogSoftmax(input));
   }
   const op::Tensor p = ClipProbabilities(input);
   const op::Tensor log_of_sum = op::Log(op::Sum(p, last));
-  return MeanOfExamples(log_of_sum - op::Log(of_label(p)));
+  return log_of_sum - op::Log(of_label(p));
 }
 
 }  // namespace paceline

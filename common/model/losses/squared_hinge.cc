@@ -18,7 +18,7 @@ op::Tensor SquaredHinge::Lower(const op::Tensor& input,
                                const op::Tensor& labels,
                                bool /*from_logits*/) const {
   const op::Tensor errors = HingeErrors(input, labels);
-  return MeanOfExamples(errors * errors);
+  return errors * errors;
 }
 
 }  // namespace paceline

@@ -21,8 +21,7 @@ op::Tensor BinaryAccuracy::Lower(const op::Tensor& output,
                                  const op::Tensor& labels) const {
   const op::Tensor is_above =
       op::Cast(op::Greater(output, threshold), output.data_type());
-  return MeanOfExamples(
-      op::Cast(op::Equal(labels, is_above), output.data_type()));
+  return op::Cast(op::Equal(labels, is_above), output.data_type());
 }
 
 }  // namespace paceline

@@ -30,7 +30,7 @@ op::Tensor CategoricalAccuracy::Lower(const op::Tensor& output,
   const DataType type = output.data_type();
   const op::Tensor is_right =
       op::AreSameIds(prediction, op::ArgMax(labels), type);
-  return MeanOfExamples(op::Cast(is_right, type));
+  return op::Cast(is_right, type);
 }
 
 }  // namespace paceline

@@ -19,11 +19,13 @@ class MeanLoss : public Metric {
  public:
   // class_name() is that of the loss; mean_of() tells a MeanLoss from other
   // metrics.
-  explicit MeanLoss(std::unique_ptr<const Loss> loss)
-      : loss_(std::move(loss)) {}
+  explicit MeanLoss(std::unique_ptr<const Loss> loss,
+                    bool is_output_loss = false)
+      : loss_(std::move(loss)), is_output_loss_(is_output_loss) {}
 
   absl::string_view class_name() const override { return loss_->class_name(); }
   const Loss* mean_of() const override { return loss_.get(); }
+  bool is_output_loss() const override { return is_output_loss_; }
   bool has_sparse_labels() const override { return loss_->has_sparse_labels(); }
   absl::Status CheckOutput(const Shape& output) const override {
     return loss_->CheckOutput(output);
@@ -35,6 +37,7 @@ class MeanLoss : public Metric {
 
  private:
   std::unique_ptr<const Loss> loss_;
+  bool is_output_loss_;
 };
 
 }  // namespace paceline

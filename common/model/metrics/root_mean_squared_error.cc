@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "common/config/field_table.h"
+#include "common/model/masked_mean.h"
 #include "common/model/metrics/metric_fields.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/concatenate.h"

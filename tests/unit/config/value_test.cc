@@ -131,6 +131,14 @@ TEST(KerasObject, LayersSayWhatTheyRead) {
                 .status()
                 .message(),
             "layer.input: unknown key; did you mean \"inputs\"?");
+  const auto masked = ReadLayerObject(
+      Value::Map{{"LSTM", nullptr}, {"masked_by", Value::List{"ids"}}},
+      Path("layer"));
+  ASSERT_TRUE(masked.ok()) << masked.status();
+  EXPECT_EQ(masked->masked_by, std::vector<std::string>{"ids"});
+  EXPECT_EQ(ReadLayerObject(WriteKerasObject(*masked), Path())->masked_by,
+            masked->masked_by);
+  EXPECT_EQ(FromProto(*ToProto(*masked, Path())).masked_by, masked->masked_by);
   // A class that MakeLayer does not know.
   EXPECT_EQ(ReadLayerObject(Value::Map{{"input", nullptr}}, Path("layer"))
                 ->class_name,

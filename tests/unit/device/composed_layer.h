@@ -47,6 +47,7 @@ inline absl::Status SupportsComposed(const Device& device, const Shape& shape,
       {&layer, {0}, {}, shape}};
   graph.inputs = {0};
   graph.outputs = {1};
+  graph.output_masks = {-1};
   ProgramSpec spec;
   spec.graph = &graph;
   spec.outputs = {{.loss = &loss}};

@@ -356,6 +356,81 @@ TEST(ModelConfig, RefusesOtherTensorsOfACall) {
   }
 }
 
+// An entry of an operation on "input" and, if any, a number.
+std::string Operation(const std::string& class_name, const std::string& name,
+                      const std::string& input,
+                      const std::string& number = "") {
+  return absl::StrCat(
+      R"({"module": "keras.src.ops.numpy", "class_name": ")", class_name,
+      R"(", "config": {}, "name": ")", name,
+      R"(", "inbound_nodes": [{"args": [{"class_name": "__keras_tensor__",
+      "config": {"keras_history": [")",
+      input, R"(", 0, 0]}})", number.empty() ? "" : ", ", number,
+      R"(], "kwargs": {}}]})");
+}
+
+// A layer that reads `input` under the mask `mask`.
+std::string Masked(const std::string& input, const std::string& mask) {
+  return absl::StrCat(
+      R"({"class_name": "GlobalAveragePooling1D", "name": "g", "config": {},
+      "inbound_nodes": [{"args": [{"class_name": "__keras_tensor__", "config":
+      {"keras_history": [")",
+      input, R"(", 0, 0]}}], "kwargs": {)", Tensor("mask", mask), "}}]}");
+}
+
+std::string Masking(const std::string& input) {
+  return absl::StrCat(
+      R"({"class_name": "Masking", "name": "m", "config": {"mask_value": 0.5},
+      "inbound_nodes": [{"args": [{"class_name": "__keras_tensor__", "config":
+      {"keras_history": [")",
+      input, R"(", 0, 0]}}], "kwargs": {}}]})");
+}
+
+TEST(ModelConfig, LeavesOutTheOperationsOfMasks) {
+  const auto json = ReadJson(
+      FunctionalConfig(
+          absl::StrCat(Masking("in"), ",",
+                       Operation("NotEqual", "n", "in", "0.5"), ",",
+                       Operation("Any", "any", "n"), ",", Masked("m", "any")),
+          "g"),
+      "config.json", 1 << 20);
+  ASSERT_TRUE(json.ok()) << json.status();
+  const auto config = ReadModelConfig(*json, Path());
+  ASSERT_TRUE(config.ok()) << config.status();
+  const Value::List& layers = config->model.Find("layers")->as_list();
+  ASSERT_EQ(layers.size(), 3u);
+  EXPECT_EQ(*layers[2].Find("inputs"), Value::List{"m"});
+  EXPECT_EQ(*layers[2].Find("masked_by"), Value::List{"m"});
+}
+
+TEST(ModelConfig, RefusesMasksThatNoLayerMade) {
+  const std::string masking = Masking("in") + ",";
+  const std::string reader = "," + Masked("m", "n");
+  for (const std::string& layers :
+       {// Another number, or tensor.
+        masking + Operation("NotEqual", "n", "in", "0.25") + reader,
+        masking + Operation("NotEqual", "n", "m", "0.5") + reader,
+        // Another operation.
+        masking + Operation("Less", "n", "in", "0.5") + reader,
+        // Nothing, and itself.
+        masking + Masked("m", "n"),
+        masking + Operation("Any", "n", "o") + "," +
+            Operation("Any", "o", "n") + "," +
+            Operation("NotEqual", "x", "in", "0.5") + reader}) {
+    const absl::Status status = ErrorOf(FunctionalConfig(layers, "g"));
+    EXPECT_FALSE(status.ok()) << layers;
+  }
+  EXPECT_THAT(
+      std::string(
+          ErrorOf(
+              FunctionalConfig(
+                  masking + Operation("NotEqual", "n", "in", "0.25") + reader,
+                  "g"))
+              .message()),
+      HasSubstr("kwargs.mask: masks such as \"n\", which no Embedding or "
+                "Masking makes, are not supported yet"));
+}
+
 TEST(ModelConfig, TakesSeveralInputs) {
   const auto job =
       JobOf(KerasFixture("two_inputs.keras"), "loss: mse\noptimizer: sgd\n");

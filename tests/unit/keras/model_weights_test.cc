@@ -100,6 +100,22 @@ TEST_F(ModelWeightsTest, FindsTheLayersOfAFunctionalModel) {
   EXPECT_EQ(element_of["deep_2/bias"], 5);
 }
 
+// The operations that compute masks make "deep" deeper than "first", which the
+// walk from the output meets first.
+TEST_F(ModelWeightsTest, CountsTheOperationsOfMasks) {
+  Load("masked.keras");
+  const auto weights = Open(KerasFixture("masked.keras"));
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  const std::vector<float> elements = FirstElements(**weights, graph_);
+  std::map<std::string, float> element_of;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    element_of[graph_.variables[i].name] = elements[i];
+  }
+  EXPECT_EQ(element_of["deep/kernel"], 0);
+  EXPECT_EQ(element_of["deep/bias"], 1);
+  EXPECT_EQ(element_of["first/kernel"], 2);
+}
+
 TEST_F(ModelWeightsTest, FindsTheLayersOfModelsInModels) {
   Load("nested.keras");
   const auto weights = Open(KerasFixture("nested.keras"));

@@ -435,9 +435,6 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"[Input: {shape: [4]}, Embedding: {input_dim: 3, output_dim: "
                  "0}]",
                  kInvalid, "model.layers[1].output_dim", "at least 1"},
-        BadModel{"[Input: {shape: [4]}, Embedding: {input_dim: 3, output_dim: "
-                 "2, mask_zero: true}]",
-                 kUnimplemented, "model.layers[1].mask_zero", "true"},
         BadModel{"[Input: {shape: [4], name: in}, ReLU: {name: r},"
                  " Embedding: {input_dim: 3, output_dim: 2, name: e}]",
                  kInvalid, "model.layers[2].inputs",

@@ -12,33 +12,43 @@ Shape OneExample(Shape shape) {
   return shape;
 }
 
-// The shape of labels as a loss or metric expects them, for one example.
-Shape LabelsOfOneExample(bool are_sparse, const Shape& output) {
-  return are_sparse ? Shape{1} : OneExample(output);
+// For a batch of one example, where `input` is what the loss or metric reads.
+ExampleShapes ShapesOf(const Graph& graph, size_t output, const Shape& input,
+                       bool has_sparse_labels) {
+  ExampleShapes shapes = {
+      .input = OneExample(input),
+      .labels = has_sparse_labels ? Shape{1}
+                                  : OneExample(graph.output_shape(output))};
+  if (const int mask = graph.output_masks[output]; mask >= 0) {
+    shapes.mask = OneExample(graph.nodes[mask].output_shape);
+  }
+  return shapes;
 }
 
 }  // namespace
 
-ExampleFunction LossFunctionOf(const Graph& graph, int output, const Loss& loss,
-                               bool is_training, bool has_gradient) {
-  const LossInput from = ResolveLossInput(graph, output, loss, is_training);
-  return MakeLossFunction(loss, from.from_logits,
-                          OneExample(graph.nodes[from.node].output_shape),
-                          LabelsOfOneExample(loss.has_sparse_labels(),
-                                             graph.nodes[output].output_shape),
-                          has_gradient);
+ExampleFunction LossFunctionOf(const Graph& graph, size_t output,
+                               const Loss& loss, bool is_training,
+                               bool has_gradient) {
+  const LossInput from =
+      ResolveLossInput(graph, graph.outputs[output], loss, is_training);
+  return MakeLossFunction(
+      loss, from.from_logits,
+      ShapesOf(graph, output, graph.nodes[from.node].output_shape,
+               loss.has_sparse_labels()),
+      has_gradient);
 }
 
-ExampleFunction MetricFunctionOf(const Graph& graph, int output,
+ExampleFunction MetricFunctionOf(const Graph& graph, size_t output,
                                  const Metric& metric, bool is_training) {
-  if (metric.mean_of() != nullptr) {
-    return LossFunctionOf(graph, output, *metric.mean_of(), is_training,
-                          /*has_gradient=*/false);
+  LossInput from = {.node = graph.outputs[output]};
+  if (const Loss* const loss = metric.mean_of(); loss != nullptr) {
+    from = ResolveLossInput(graph, graph.outputs[output], *loss, is_training);
   }
-  const Shape& shape = graph.nodes[output].output_shape;
   return MakeMetricFunction(
-      metric, OneExample(shape),
-      LabelsOfOneExample(metric.has_sparse_labels(), shape));
+      metric, from.from_logits,
+      ShapesOf(graph, output, graph.nodes[from.node].output_shape,
+               metric.has_sparse_labels()));
 }
 
 }  // namespace paceline

@@ -19,13 +19,13 @@
 
 namespace paceline {
 
-// The function of a loss of node `output`, or of a metric that is the mean of a
-// loss, for a batch of one example.
-ExampleFunction LossFunctionOf(const Graph& graph, int output, const Loss& loss,
-                               bool is_training, bool has_gradient);
+// The function of a loss of Graph::outputs[output] for a batch of one example.
+ExampleFunction LossFunctionOf(const Graph& graph, size_t output,
+                               const Loss& loss, bool is_training,
+                               bool has_gradient);
 
-// The same for other metrics.
-ExampleFunction MetricFunctionOf(const Graph& graph, int output,
+// The same of a metric.
+ExampleFunction MetricFunctionOf(const Graph& graph, size_t output,
                                  const Metric& metric, bool is_training);
 
 // Unimplemented unless the device has the operations of the losses and metrics,
@@ -36,16 +36,15 @@ absl::Status CheckOutputs(absl::string_view device,
                           const ProgramSpec& spec, bool is_training) {
   const Graph& graph = *spec.graph;
   for (size_t i = 0; i < spec.outputs.size(); ++i) {
-    const int node = graph.outputs[i];
     const Loss& loss = *spec.outputs[i].loss;
     RETURN_IF_ERROR(
         CheckOperations(device, operations, OwnerName(loss),
-                        *LossFunctionOf(graph, node, loss, is_training,
+                        *LossFunctionOf(graph, i, loss, is_training,
                                         /*has_gradient=*/is_training)));
     for (const auto& metric : spec.outputs[i].metrics) {
-      RETURN_IF_ERROR(CheckOperations(
-          device, operations, OwnerName(*metric),
-          *MetricFunctionOf(graph, node, *metric, is_training)));
+      RETURN_IF_ERROR(
+          CheckOperations(device, operations, OwnerName(*metric),
+                          *MetricFunctionOf(graph, i, *metric, is_training)));
     }
   }
   return absl::OkStatus();

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "common/model/masked_mean.h"
 #include "common/operations/gradient.h"
 #include "common/operations/rewrites/fuse_maps.h"
 #include "glog/logging.h"
@@ -10,23 +11,36 @@
 namespace paceline {
 namespace {
 
-op::Tensor AddLabels(bool are_sparse, const Shape& shape,
-                     op::Function& function) {
-  return function.AddParameter(
-      {are_sparse ? DataType::kInt32 : DataType::kFloat32, shape});
+struct ExampleParameters {
+  op::Tensor input;
+  op::Tensor labels;
+  std::optional<op::Tensor> mask;
+};
+
+ExampleParameters AddParameters(const ExampleShapes& shapes,
+                                bool has_sparse_labels,
+                                op::Function& function) {
+  const auto add = [&function](DataType type, const Shape& shape) {
+    return function.AddParameter({type, shape});
+  };
+  // Braces evaluate in order.
+  return {add(DataType::kFloat32, shapes.input),
+          add(has_sparse_labels ? DataType::kInt32 : DataType::kFloat32,
+              shapes.labels),
+          shapes.mask ? std::optional(add(DataType::kFloat32, *shapes.mask))
+                      : std::nullopt};
 }
 
 }  // namespace
 
 ExampleFunction MakeLossFunction(const Loss& loss, bool from_logits,
-                                 const Shape& input_shape,
-                                 const Shape& labels_shape, bool has_gradient) {
+                                 const ExampleShapes& shapes,
+                                 bool has_gradient) {
   op::Function function;
-  const op::Tensor input =
-      function.AddParameter({DataType::kFloat32, input_shape});
-  const op::Tensor labels =
-      AddLabels(loss.has_sparse_labels(), labels_shape, function);
-  const op::Tensor values = loss.Lower(input, labels, from_logits);
+  const auto [input, labels, mask] =
+      AddParameters(shapes, loss.has_sparse_labels(), function);
+  const op::Tensor values =
+      LossesOfExamples(loss.Lower(input, labels, from_logits), mask);
   function.AddResult(values);
   if (has_gradient) {
     const op::Tensor scale = function.AddParameter(values.type());
@@ -38,15 +52,17 @@ ExampleFunction MakeLossFunction(const Loss& loss, bool from_logits,
   return op::FuseMaps(function);
 }
 
-ExampleFunction MakeMetricFunction(const Metric& metric,
-                                   const Shape& output_shape,
-                                   const Shape& labels_shape) {
+ExampleFunction MakeMetricFunction(const Metric& metric, bool from_logits,
+                                   const ExampleShapes& shapes) {
   op::Function function;
-  const op::Tensor output =
-      function.AddParameter({DataType::kFloat32, output_shape});
-  const op::Tensor labels =
-      AddLabels(metric.has_sparse_labels(), labels_shape, function);
-  function.AddResult(metric.Lower(output, labels));
+  const auto [input, labels, mask] =
+      AddParameters(shapes, metric.has_sparse_labels(), function);
+  const Loss* const loss = metric.mean_of();
+  function.AddResult(ReduceMetric(metric,
+                                  loss != nullptr
+                                      ? loss->Lower(input, labels, from_logits)
+                                      : metric.Lower(input, labels),
+                                  mask));
   return op::FuseMaps(function);
 }
 

@@ -4,6 +4,7 @@
 #define PACELINE_WORKER_DEVICE_PROGRAM_EXAMPLE_FUNCTION_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/model/loss.h"
@@ -14,22 +15,30 @@
 namespace paceline {
 
 // A function in float32 with fused maps. Its parameters are the input, of shape
-// (batch, ...), and the labels, as the loss or metric expects them. Its first
-// result is the values, of shape (batch); or of shape (state_size) for a metric
-// that is no mean.
+// (batch, ...), the labels, as the loss or metric expects them, and the mask of
+// the output, if it has one.
 using ExampleFunction = std::unique_ptr<const op::Function>;
 
-// The function of a loss, which reads logits if `from_logits`. With a gradient
-// there is a third parameter, the scale of each example, of shape (batch), and
-// a second result, the gradient of Σ scale · values with respect to the input.
-ExampleFunction MakeLossFunction(const Loss& loss, bool from_logits,
-                                 const Shape& input_shape,
-                                 const Shape& labels_shape, bool has_gradient);
+// With the batch axis.
+struct ExampleShapes {
+  Shape input;
+  Shape labels;
+  // nullopt: the output has no mask.
+  std::optional<Shape> mask = std::nullopt;
+};
 
-// The function of a metric that is no mean of a loss.
-ExampleFunction MakeMetricFunction(const Metric& metric,
-                                   const Shape& output_shape,
-                                   const Shape& labels_shape);
+// The function of a loss, which reads logits if `from_logits`. Its first result
+// is the losses, of shape (batch). With a gradient there is one more parameter,
+// the scale of each example, of shape (batch), and a second result, the
+// gradient of Σ scale · loss with respect to the input.
+ExampleFunction MakeLossFunction(const Loss& loss, bool from_logits,
+                                 const ExampleShapes& shapes,
+                                 bool has_gradient);
+
+// The function of a metric. Its result is that of ReduceMetric. The input of a
+// mean of a loss is what that loss reads.
+ExampleFunction MakeMetricFunction(const Metric& metric, bool from_logits,
+                                   const ExampleShapes& shapes);
 
 // The name in errors: "loss MeanSquaredError", "metric accuracy
 // (BinaryAccuracy)".

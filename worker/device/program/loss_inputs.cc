@@ -9,6 +9,9 @@ LossInputs::LossInputs(const Graph& graph, absl::Span<const OutputSpec> outputs,
     const LossInput input = ResolveLossInput(graph, graph.outputs[i],
                                              *outputs[i].loss, is_training);
     inputs_.push_back(input);
+    if (const int mask = graph.output_masks[i]; mask >= 0) {
+      reads_[mask].is_between_loss_and_output = true;
+    }
     (input.before_activation ? reads_[input.node].reads_before_activation
                              : reads_[input.node].depends_on_output) = true;
     for (int node = graph.outputs[i];; node = graph.nodes[node].inputs[0]) {

@@ -20,7 +20,7 @@ struct LossReads {
   // A loss depends on the node's output, directly or through other nodes.
   bool depends_on_output = false;
   // A loss reads this node or a node before it, and this node passes that value
-  // on as the model's output.
+  // on as the model's output. Or it is the mask of an output.
   bool is_between_loss_and_output = false;
 };
 

@@ -67,7 +67,7 @@ class NodeLowering {
   LoweredLayer Lower(const std::vector<op::Tensor>& inputs,
                      const std::vector<op::Tensor>& variables) {
     LoweredLayer layer = node_.layer->Lower(
-        {inputs, variables, spec_.is_training, spec_.seed, node_.call});
+        node_.CallOn(inputs, variables, spec_.is_training, spec_.seed));
     if (const std::optional<op::Clamp> clamp = ClampBehind(graph_, node_)) {
       layer.output = op::ClampNormalization(layer.output, *clamp);
     }
@@ -78,7 +78,7 @@ class NodeLowering {
   op::Tensor Pool(const op::Tensor& output) {
     if (pooling_ == nullptr) return output;
     return pooling_->layer
-        ->Lower({{output}, {}, spec_.is_training, spec_.seed, pooling_->call})
+        ->Lower(pooling_->CallOn({output}, {}, spec_.is_training, spec_.seed))
         .output;
   }
 

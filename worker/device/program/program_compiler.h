@@ -23,6 +23,7 @@
 #include "common/model/graph.h"
 #include "common/model/loss.h"
 #include "common/model/loss_input.h"
+#include "common/model/masked_mean.h"
 #include "common/model/metric.h"
 #include "common/model/metric_layout.h"
 #include "common/model/output_spec.h"
@@ -160,7 +161,7 @@ class ProgramCompiler {
           builder_.is_training() && has_updates_[from.node];
       ASSIGN_OR_RETURN(
           const std::vector<Tensor*> results,
-          AddLoss(*loss, from, builder_.labels(i),
+          AddLoss(*loss, i,
                   has_gradient ? AddGradientScales(weight) : nullptr));
       AddToMean(/*offset=*/0, results[0], weight,
                 i == 0 ? spec_.batch_size : 0);
@@ -172,21 +173,40 @@ class ProgramCompiler {
     return absl::OkStatus();
   }
 
-  // Returns the losses of the examples; if `scales` is not null, also the
-  // gradient with respect to the loss's input.
-  absl::StatusOr<std::vector<Tensor*>> AddLoss(const Loss& loss,
-                                               const LossInput& from,
-                                               Tensor* labels, Tensor* scales) {
-    Tensor* const input = from.before_activation
-                              ? nodes_[from.node]->before_activation()
-                              : outputs_[from.node];
+  // Adds the loss of Graph::outputs[output]. Returns the losses of the
+  // examples; if `scales` is not null, also the gradient with respect to the
+  // loss's input.
+  absl::StatusOr<std::vector<Tensor*>> AddLoss(const Loss& loss, size_t output,
+                                               Tensor* scales) {
+    const LossInput& from = losses_.input(output);
+    std::vector<Tensor*> parameters = ParametersOf(TensorOf(from), output);
     const ExampleFunction function =
-        MakeLossFunction(loss, from.from_logits, input->shape, labels->shape,
+        MakeLossFunction(loss, from.from_logits, ShapesOf(parameters),
                          /*has_gradient=*/scales != nullptr);
     RETURN_IF_ERROR(Check(OwnerName(loss), *function));
-    std::vector<Tensor*> parameters = {input, labels};
     if (scales != nullptr) parameters.push_back(scales);
     return AddCalls(*function, parameters, builder_);
+  }
+
+  Tensor* TensorOf(const LossInput& from) const {
+    return from.before_activation ? nodes_[from.node]->before_activation()
+                                  : outputs_[from.node];
+  }
+
+  // The parameters of an ExampleFunction that reads `input`.
+  std::vector<Tensor*> ParametersOf(Tensor* input, size_t output) const {
+    std::vector<Tensor*> parameters = {input, builder_.labels(output)};
+    if (const int mask = graph_.output_masks[output]; mask >= 0) {
+      parameters.push_back(outputs_[mask]);
+    }
+    return parameters;
+  }
+
+  static ExampleShapes ShapesOf(const std::vector<Tensor*>& parameters) {
+    ExampleShapes shapes = {.input = parameters[0]->shape,
+                            .labels = parameters[1]->shape};
+    if (parameters.size() > 2) shapes.mask = parameters[2]->shape;
+    return shapes;
   }
 
   absl::Status Check(absl::string_view owner,
@@ -218,7 +238,7 @@ class ProgramCompiler {
   // Adds the metric of Graph::outputs[output].
   absl::Status AddMetric(const Metric& metric, size_t output, size_t offset) {
     ASSIGN_OR_RETURN(Tensor* const values, AddMetricValues(metric, output));
-    if (metric.is_mean()) {
+    if (IsMeanOfExamples(metric, graph_.output_masks[output] >= 0)) {
       AddToMean(offset, values, /*weight=*/1, spec_.batch_size);
     } else {
       AddToState(offset, values);
@@ -226,21 +246,19 @@ class ProgramCompiler {
     return absl::OkStatus();
   }
 
-  // Returns the result of Metric::Lower.
+  // Returns the result of ReduceMetric.
   absl::StatusOr<Tensor*> AddMetricValues(const Metric& metric, size_t output) {
     const int node = graph_.outputs[output];
-    Tensor* const labels = builder_.labels(output);
-    if (const Loss* loss = metric.mean_of(); loss != nullptr) {
-      const LossInput from =
-          ResolveLossInput(graph_, node, *loss, builder_.is_training());
-      ASSIGN_OR_RETURN(const std::vector<Tensor*> results,
-                       AddLoss(*loss, from, labels, /*scales=*/nullptr));
-      return results[0];
+    LossInput from = {.node = node};
+    if (const Loss* const loss = metric.mean_of(); loss != nullptr) {
+      from = ResolveLossInput(graph_, node, *loss, builder_.is_training());
     }
+    const std::vector<Tensor*> parameters =
+        ParametersOf(TensorOf(from), output);
     const ExampleFunction function =
-        MakeMetricFunction(metric, outputs_[node]->shape, labels->shape);
+        MakeMetricFunction(metric, from.from_logits, ShapesOf(parameters));
     RETURN_IF_ERROR(Check(OwnerName(metric), *function));
-    return AddCalls(*function, {outputs_[node], labels}, builder_)[0];
+    return AddCalls(*function, parameters, builder_)[0];
   }
 
   // Adds backward for the nodes that have updates in them or before them, the

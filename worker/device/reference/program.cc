@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "common/model/masked_mean.h"
 #include "common/model/metric_layout.h"
 #include "glog/logging.h"
 #include "worker/device/check_batch.h"
@@ -166,18 +167,20 @@ void ReferenceProgram<T>::AddSums() {
   state_.AddToState(1, count);
   const MetricLayout layout(spec_.outputs);
   size_t next = 0;
-  for (const OutputSpec& output : spec_.outputs) {
-    for (const auto& metric : output.metrics) {
-      AddMetric(*metric, model_->metrics[next], layout.offset(next));
+  for (size_t i = 0; i < spec_.outputs.size(); ++i) {
+    const bool has_mask = spec_.graph->output_masks[i] >= 0;
+    for (const auto& metric : spec_.outputs[i].metrics) {
+      AddMetric(model_->metrics[next], IsMeanOfExamples(*metric, has_mask),
+                layout.offset(next));
       ++next;
     }
   }
 }
 
 template <typename T>
-void ReferenceProgram<T>::AddMetric(const Metric& metric,
-                                    const op::Tensor& values, size_t offset) {
-  if (metric.is_mean()) {
+void ReferenceProgram<T>::AddMetric(const op::Tensor& values,
+                                    bool is_mean_of_examples, size_t offset) {
+  if (is_mean_of_examples) {
     state_.AddToState(offset, TotalOf(values));
     state_.AddToState(offset + 1, static_cast<double>(batch_.count));
     return;

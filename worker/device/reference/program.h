@@ -45,8 +45,10 @@ class ReferenceProgram : public Program {
   void SetArguments();
   void SetScalar(const op::Tensor& parameter, double value);
   void AddSums();
-  // Adds the batch's contribution to a metric, whose state is at `offset`.
-  void AddMetric(const Metric& metric, const op::Tensor& values, size_t offset);
+  // Adds the batch's contribution to a metric, whose state is at `offset`:
+  // ModelFunction::metrics.
+  void AddMetric(const op::Tensor& values, bool is_mean_of_examples,
+                 size_t offset);
   // Copies the updates of a bucket into the state.
   void WriteUpdates(int bucket);
 

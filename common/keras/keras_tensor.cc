@@ -1,0 +1,52 @@
+#include "common/keras/keras_tensor.h"
+
+#include "absl/strings/match.h"
+#include "common/base/status_macros.h"
+#include "common/keras/config_keys.h"
+#include "common/keras/not_supported.h"
+#include "common/limits.h"
+#include "common/model/repeated_call.h"
+
+namespace paceline {
+
+absl::StatusOr<KerasHistory> ReadKerasHistory(const Value& value,
+                                              const Path& path) {
+  const auto is_index = [](const Value& number) {
+    return number.kind() == Value::Kind::kInt && number.as_int() >= 0 &&
+           number.as_int() <= limits::kMaxLayers;
+  };
+  if (!value.is_list() || value.as_list().size() != 3 ||
+      !value.as_list()[0].is_string() || !is_index(value.as_list()[1]) ||
+      !is_index(value.as_list()[2])) {
+    return ConfigError(path, "expected [\"name\", 0, 0]");
+  }
+  const Value::List& list = value.as_list();
+  if (list[2].as_int() != 0) {
+    return NotSupported(path, "layers with several outputs");
+  }
+  return KerasHistory{list[0].as_string(), static_cast<int>(list[1].as_int())};
+}
+
+std::string NameOfCall(absl::string_view layer, int call) {
+  return call == 0 ? std::string(layer) : RepeatedCallName(layer, call);
+}
+
+bool IsTensor(const Value& value) {
+  return TextOf(value, "class_name") == "__keras_tensor__";
+}
+
+absl::StatusOr<KerasHistory> HistoryOfTensor(const Value& tensor,
+                                             const Path& path) {
+  const Value* config = tensor.Find("config");
+  const Value* history = config != nullptr && config->is_map()
+                             ? config->Find("keras_history")
+                             : nullptr;
+  return ReadKerasHistory(history == nullptr ? Value() : *history,
+                          path.Key("config").Key("keras_history"));
+}
+
+bool IsOperation(const Value& entry) {
+  return absl::StartsWith(TextOf(entry, "module"), "keras.src.ops.");
+}
+
+}  // namespace paceline

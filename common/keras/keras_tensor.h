@@ -1,0 +1,37 @@
+// Tensors in the configs of Functional models: the outputs of calls of layers.
+#ifndef PACELINE_COMMON_KERAS_KERAS_TENSOR_H_
+#define PACELINE_COMMON_KERAS_KERAS_TENSOR_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/config/path.h"
+#include "common/config/value.h"
+
+namespace paceline {
+
+// Whose output a tensor is: ["name", call, 0].
+struct KerasHistory {
+  std::string layer;
+  // From 0; but in `output_layers` the calls of a Functional count from 1.
+  int call = 0;
+};
+absl::StatusOr<KerasHistory> ReadKerasHistory(const Value& value,
+                                              const Path& path);
+
+// The name of a call of a layer: that of the layer for call 0.
+std::string NameOfCall(absl::string_view layer, int call);
+
+// Whether an argument of a call is a tensor.
+bool IsTensor(const Value& value);
+// The call that gives a tensor: {config: {keras_history: ["name", 0, 0]}}.
+absl::StatusOr<KerasHistory> HistoryOfTensor(const Value& tensor,
+                                             const Path& path);
+
+// Whether an entry of a Functional's layers is an operation such as x + y.
+bool IsOperation(const Value& entry);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_KERAS_KERAS_TENSOR_H_

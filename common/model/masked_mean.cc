@@ -1,0 +1,80 @@
+#include "common/model/masked_mean.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "common/operations/binary_map.h"
+#include "common/operations/compare.h"
+#include "common/operations/concatenate.h"
+#include "common/operations/constant.h"
+#include "common/operations/reduce.h"
+#include "common/operations/reshape.h"
+#include "common/operations/select.h"
+
+namespace paceline {
+namespace {
+
+bool HasAxesOf(const op::Tensor& values, const op::Tensor& mask) {
+  const Shape& shape = values.shape();
+  return values.rank() >= mask.rank() &&
+         std::equal(mask.shape().begin(), mask.shape().end(), shape.begin());
+}
+
+// The values where the mask counts, else 0, in the mask's shape.
+op::Tensor Kept(const op::Tensor& values, const op::Tensor& mask) {
+  op::Tensor means = values;
+  if (values.count() != mask.count()) {
+    std::vector<int> axes(values.rank() - mask.rank());
+    std::iota(axes.begin(), axes.end(), mask.rank());
+    means = op::Mean(values, std::move(axes));
+  }
+  return op::Select(op::Greater(mask, 0.5), op::Reshape(means, mask.shape()),
+                    op::ConstantLike(mask, 0));
+}
+
+// The total and the count of a mean over the elements that count, of shape (2).
+op::Tensor MaskedMeanState(const op::Tensor& values, const op::Tensor& mask) {
+  const auto total = [](const op::Tensor& x) {
+    return op::Reshape(op::SumAll(MeanOfExamples(x)), {1});
+  };
+  if (HasAxesOf(values, mask)) {
+    return op::Concatenate({total(Kept(values, mask)), total(mask)}, 0);
+  }
+  const op::Tensor count =
+      op::Constants(values.function(), values.data_type(),
+                    {static_cast<double>(values.dimension(0))});
+  return op::Concatenate({total(values), count}, 0);
+}
+
+}  // namespace
+
+op::Tensor MeanOfExamples(const op::Tensor& x) {
+  if (x.count() == x.dimension(0)) return op::Reshape(x, {x.dimension(0)});
+  std::vector<int> axes(x.rank() - 1);
+  std::iota(axes.begin(), axes.end(), 1);
+  return op::Reshape(op::Mean(x, std::move(axes)), {x.dimension(0)});
+}
+
+op::Tensor LossesOfExamples(const op::Tensor& losses,
+                            const std::optional<op::Tensor>& mask) {
+  if (!mask || !HasAxesOf(losses, *mask)) return MeanOfExamples(losses);
+  const auto elements_of_batch = static_cast<double>(mask->count());
+  const op::Tensor scale =
+      elements_of_batch / op::Maximum(op::SumAll(*mask), 1);
+  return MeanOfExamples(Kept(losses, *mask)) * scale;
+}
+
+bool IsMeanOfExamples(const Metric& metric, bool has_mask) {
+  return metric.is_mean() && (!has_mask || metric.is_output_loss());
+}
+
+op::Tensor ReduceMetric(const Metric& metric, const op::Tensor& values,
+                        const std::optional<op::Tensor>& mask) {
+  if (!metric.is_mean()) return values;
+  if (metric.is_output_loss()) return LossesOfExamples(values, mask);
+  return mask ? MaskedMeanState(values, *mask) : MeanOfExamples(values);
+}
+
+}  // namespace paceline

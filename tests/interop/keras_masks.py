@@ -1,0 +1,90 @@
+"""Models with masks: a part of keras_expected.py, which sets it up."""
+
+from keras_models import model_case
+
+
+def mask_cases():
+    """Ids have zeros; a Dense with a rectifier is 0 in about half of the steps."""
+
+    def of_ids(name, *layers, labels="values", **rest):
+        embedding = {"Embedding": {"input_dim": 9, "output_dim": 4, "mask_zero": True, "name": "e"}}
+        return model_case(f"mask_{name}", [6], [embedding, *layers], "mse", labels, **rest)
+
+    def of_values(name, *layers, loss="mse", labels="values", **rest):
+        rectified = {"Dense": {"units": 1, "activation": "relu"}}
+        return model_case(
+            f"masking_{name}", [7, 2], [rectified, {"Masking": {}}, *layers], loss, labels, **rest
+        )
+
+    def merged(name, *layers):
+        sides = [
+            {"Dense": {"units": 1, "activation": "relu"}},
+            {"Masking": {}},
+            {"Dense": {"units": 4, "name": "m"}},
+        ]
+        return of_ids(f"merged_{name}", *sides, *layers, {"LSTM": {"units": 3}})
+
+    def merge(class_name, *inputs, **config):
+        return {class_name: config, "inputs": list(inputs)}
+
+    return [
+        of_values("lstm", {"LSTM": {"units": 3}}),
+        of_values("value", {"Masking": {"mask_value": 0.5}}, {"GRU": {"units": 3}}),
+        of_values("loss", {"Dense": {"units": 3}}, metrics=["mae", "RootMeanSquaredError"]),
+        of_values(
+            "accuracy", {"Dense": {"units": 4, "activation": "softmax"}}, {"Dropout": {"rate": 0.0}},
+            loss="categorical_crossentropy", labels="one_hot",
+            metrics=["accuracy", "categorical_crossentropy", "Precision", "CosineSimilarity"],
+        ),
+        of_values("hinge", {"Dense": {"units": 3}}, loss="categorical_hinge", labels="one_hot"),
+        of_values("dice", {"Dense": {"units": 3, "activation": "sigmoid"}}, loss="Dice", labels="bits"),
+        of_ids(
+            "recurrent", {"LSTM": {"units": 3, "return_sequences": True}},
+            {"GRU": {"units": 4, "return_sequences": True, "go_backwards": True}},
+            {"SimpleRNN": {"units": 2}},
+        ),
+        of_ids(
+            "zero_output",
+            {"LSTM": {"units": 3, "return_sequences": True, "zero_output_for_mask": True}},
+            {"GRU": {"units": 4, "zero_output_for_mask": True}},
+        ),
+        of_ids(
+            "zero_output_backwards",
+            {"SimpleRNN": {"units": 3, "go_backwards": True, "zero_output_for_mask": True}},
+        ),
+        of_ids(
+            "bidirectional",
+            {"Bidirectional": {"layer": {"GRU": {"units": 3, "return_sequences": True}}}},
+            {"Bidirectional": {"layer": {"LSTM": {"units": 2}}}},
+        ),
+        of_ids(
+            "passed", {"Dense": {"units": 4, "activation": "tanh"}}, {"LayerNormalization": {}},
+            {"PReLU": {}}, {"TimeDistributed": {"layer": {"Dense": {"units": 3}}}},
+            {"BatchNormalization": {"trainable": False}}, {"GlobalAveragePooling1D": {}},
+        ),
+        of_ids("dropped", {"Conv1D": {"filters": 3, "kernel_size": 2}}, {"GRU": {"units": 2}}),
+        of_ids(
+            "attention", {"Dense": {"units": 3, "name": "d"}},
+            {"MultiHeadAttention": {"num_heads": 2, "key_dim": 3, "use_bias": False, "name": "a"},
+             "inputs": ["e", "d"]},
+            merge("Add", "a", "e"), {"GlobalAveragePooling1D": {}},
+        ),
+        of_ids(
+            "attention_causal",
+            {"MultiHeadAttention": {"num_heads": 1, "key_dim": 3, "use_bias": False,
+                                    "use_causal_mask": True},
+             "inputs": ["e", "e"]},
+            {"GlobalAveragePooling1D": {"keepdims": True}}, {"Dense": {"units": 2}},
+        ),
+        merged("add", merge("Add", "e", "m")),
+        merged("multiply", merge("Multiply", "e", "m", "e")),
+        merged("multiply_unmasked", {"Conv1D": {"filters": 4, "kernel_size": 1, "name": "c"}},
+               merge("Multiply", "e", "c", "m")),
+        merged("maximum", merge("Maximum", "m", "e")),
+        merged("minimum", merge("Minimum", "e", "m", "e")),
+        merged("concatenate", merge("Concatenate", "e", "m")),
+        merged("concatenate_unmasked", {"Conv1D": {"filters": 2, "kernel_size": 1, "name": "c"}},
+               merge("Concatenate", "m", "c")),
+        merged("concatenate_steps", {"Conv1D": {"filters": 4, "kernel_size": 2, "name": "c"}},
+               merge("Concatenate", "e", "c", "m", axis=1)),
+    ]  # fmt: skip

@@ -1,0 +1,147 @@
+// Which layers make, pass, merge, read and drop masks. Values are those of
+// Keras: tests/interop/keras_masks.py.
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/unit/model/testing.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A graph of the layers behind an Embedding of 4 steps that masks zeros.
+absl::StatusOr<Graph> BehindEmbedding(const std::string& layers) {
+  return GraphOf(absl::StrCat(
+      "[Input: {shape: [4]}, Embedding: {input_dim: 9, output_dim: 3, "
+      "mask_zero: true, name: e}, ",
+      layers, "]"));
+}
+
+std::string ErrorOf(const std::string& layers) {
+  return std::string(BehindEmbedding(layers).status().message());
+}
+
+const Node& NodeOf(const Graph& graph, const std::string& layer) {
+  for (const Node& node : graph.nodes) {
+    if (node.layer->name == layer) return node;
+  }
+  ADD_FAILURE() << "no layer " << layer;
+  return graph.nodes[0];
+}
+
+TEST(MasksTest, AMaskIsANodeThatLayersRead) {
+  const auto graph =
+      BehindEmbedding("Dense: {units: 2}, LSTM: {units: 2, name: l}");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const Node& mask = NodeOf(*graph, "e/mask");
+  EXPECT_THAT(mask.inputs, ElementsAre(0));
+  EXPECT_THAT(mask.output_shape, ElementsAre(4));
+  const Node& lstm = NodeOf(*graph, "l");
+  ASSERT_EQ(lstm.inputs.size(), 2u);
+  EXPECT_EQ(&graph->nodes[lstm.inputs[1]], &mask);
+  EXPECT_THAT(lstm.masked_inputs, ElementsAre(0));
+  EXPECT_EQ(lstm.layer_input_count(), 1u);
+  // The output of the last step has none.
+  EXPECT_THAT(graph->output_masks, ElementsAre(-1));
+  EXPECT_EQ(graph->tree.children.size(), 4u);
+}
+
+TEST(MasksTest, ReachTheOutput) {
+  for (const char* layers :
+       {"Dropout: {rate: 0.5}, LayerNormalization: {}, Rescaling: {scale: 2}",
+        "GRU: {units: 2, return_sequences: true}",
+        "Bidirectional: {layer: {GRU: {units: 2, return_sequences: true}}}",
+        "TimeDistributed: {layer: {Dense: {units: 2}}}",
+        "BatchNormalization: {trainable: false}",
+        "Model: {layers: [Input: {shape: [4, 3]}, ReLU: {}]}"}) {
+    const auto graph = BehindEmbedding(layers);
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    ASSERT_GE(graph->output_masks[0], 0) << layers;
+    EXPECT_EQ(&graph->nodes[graph->output_masks[0]], &NodeOf(*graph, "e/mask"));
+  }
+}
+
+TEST(MasksTest, AreDropped) {
+  for (const char* layers :
+       {"Conv1D: {filters: 2, kernel_size: 1}", "Flatten: {}",
+        "Reshape: {target_shape: [2, 6]}", "GlobalAveragePooling1D: {}",
+        "GRU: {units: 2}", "Permute: {dims: [2, 1]}", "MaxPooling1D: {}"}) {
+    const auto graph = BehindEmbedding(layers);
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    EXPECT_THAT(graph->output_masks, ElementsAre(-1)) << layers;
+  }
+}
+
+TEST(MasksTest, MergesHaveAMaskIfAllInputsDo) {
+  const auto graph = BehindEmbedding(
+      "Masking: {name: m}, {Add: {name: a}, inputs: [e, m]}, "
+      "{Flatten: {name: f}, inputs: [m]}, {Reshape: {target_shape: [4, 3], "
+      "name: r}}, {Maximum: {}, inputs: [a, r]}");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const Node& any = NodeOf(*graph, "a/mask");
+  ASSERT_EQ(any.inputs.size(), 2u);
+  EXPECT_EQ(graph->nodes[any.inputs[0]].layer->name, "e/mask");
+  EXPECT_EQ(graph->nodes[any.inputs[1]].layer->name, "m/mask");
+  EXPECT_THAT(NodeOf(*graph, "maximum").masked_inputs, ElementsAre(0));
+  EXPECT_THAT(graph->output_masks, ElementsAre(-1));
+}
+
+TEST(MasksTest, LayersWithTheSameMaskShareIt) {
+  const auto graph = BehindEmbedding(
+      "{Embedding: {input_dim: 9, output_dim: 3, mask_zero: true, name: f}, "
+      "inputs: [input_layer]}, {Add: {}, inputs: [e, f]}");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(&graph->nodes[graph->output_masks[0]], &NodeOf(*graph, "e/mask"));
+}
+
+TEST(MasksTest, LayersWithoutMasksHaveNoNodesOfThem) {
+  const auto graph = GraphOf(
+      "[Input: {shape: [4]}, Embedding: {input_dim: 9, output_dim: 3}, LSTM: "
+      "{units: 2}]");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(graph->nodes.size(), 3u);
+  EXPECT_THAT(graph->nodes[2].masked_inputs, IsEmpty());
+}
+
+TEST(MasksTest, RefusesLayersThatCannotReadThem) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"Softmax: {}", "Softmax \"softmax\": its input (4, 3) has a mask (4,)"},
+      {"BatchNormalization: {}",
+       "statistics of the steps that a mask does not exclude are not supported "
+       "yet; expected an input without a mask, or trainable: false"},
+      {"TimeDistributed: {layer: {MultiHeadAttention: {num_heads: 1, key_dim: "
+       "2}}}",
+       "MultiHeadAttention is not supported yet in a TimeDistributed"},
+      {"Reshape: {target_shape: [12], name: r}, {Dense: {units: 3, name: d}, "
+       "inputs: [r]}, {Add: {}, inputs: [e, d]}",
+       "inputs of different ranks, one of them with a mask, are not supported "
+       "yet"},
+  };
+  for (const auto& [layers, message] : cases) {
+    EXPECT_THAT(ErrorOf(layers), HasSubstr(message)) << layers;
+  }
+}
+
+TEST(MasksTest, ChecksWhoMadeAMask) {
+  EXPECT_TRUE(
+      BehindEmbedding("{LSTM: {units: 2}, masked_by: [e]}").status().ok());
+  EXPECT_THAT(
+      ErrorOf("Conv1D: {filters: 2, kernel_size: 1}, "
+              "{LSTM: {units: 2, name: l}, masked_by: [e]}"),
+      HasSubstr("model.layers[3].masked_by: LSTM \"l\": a mask other than that "
+                "of the input is not supported yet; the input's comes from no "
+                "layer"));
+  EXPECT_THAT(ErrorOf("Masking: {name: m}, {LSTM: {units: 2}, masked_by: [e]}"),
+              HasSubstr("the input's comes from \"m/mask\""));
+  EXPECT_THAT(ErrorOf("{LSTM: {units: 2}, masked_by: [f]}"),
+              HasSubstr("masked_by[0]: \"f\" is no layer before this one"));
+}
+
+}  // namespace
+}  // namespace paceline
