@@ -14,6 +14,7 @@ find_package(benchmark CONFIG REQUIRED)
 # libzip's own CMake config asks for its programs.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 
 # oneDNN's own CMake config asks for OpenCL's headers, so it is found by hand.
 find_path(DNNL_INCLUDE_DIR dnnl.hpp REQUIRED)
@@ -22,6 +23,14 @@ add_library(dnnl::dnnl SHARED IMPORTED)
 set_target_properties(dnnl::dnnl PROPERTIES
   IMPORTED_LOCATION ${DNNL_LIBRARY}
   INTERFACE_INCLUDE_DIRECTORIES ${DNNL_INCLUDE_DIR})
+
+# LevelDB's asks for the headers of Snappy, which it needs for itself only.
+find_path(LEVELDB_INCLUDE_DIR leveldb/table.h REQUIRED)
+find_library(LEVELDB_LIBRARY leveldb REQUIRED)
+add_library(leveldb::leveldb SHARED IMPORTED)
+set_target_properties(leveldb::leveldb PROPERTIES
+  IMPORTED_LOCATION ${LEVELDB_LIBRARY}
+  INTERFACE_INCLUDE_DIRECTORIES ${LEVELDB_INCLUDE_DIR})
 
 # Where nvcc and cuDNN are found, the CUDA plug-in is built; what is above it
 # always is. The
