@@ -19,6 +19,7 @@
 #include "common/job/job_files.h"
 #include "common/job/job_model.h"
 #include "common/job/job_plan.h"
+#include "common/keras/tensorflow_weights.h"
 #include "common/model/layers/batch_normalization.h"
 #include "common/strategy/strategy_traits.h"
 
@@ -309,7 +310,11 @@ absl::Status CheckEvaluator(const v1::Job& job) {
 }
 
 absl::Status CheckFiles(const v1::Job& job) {
-  for (const JobFile& file : FilesOf(job)) RETURN_IF_ERROR(CheckFile(file));
+  for (JobFile& file : FilesOf(job)) {
+    // Which may be what the names of several files begin with.
+    if (file.path == job.weights()) file.path = WeightsFilePath(file.path);
+    RETURN_IF_ERROR(CheckFile(file));
+  }
   return absl::OkStatus();
 }
 

@@ -269,9 +269,10 @@ const FieldTable<Job>& FieldsOf(const Job*) {
        NotYet("callbacks", "Keras' callbacks."),
        Optional("weights", File(&Job::weights, &Job::mutable_weights),
                 "Initial values of all variables: a `.keras`, `.weights.h5`, "
-                "`.h5` or `.safetensors` file of a model with the same layers; "
-                "by default that of `model`, if that is a file, else random "
-                "ones by the seed."),
+                "`.h5` or `.safetensors` file of a model with the same layers, "
+                "or the prefix or `.index` file of a checkpoint of "
+                "TensorFlow; by default that of `model`, if that is a file, "
+                "else random ones by the seed."),
        Optional("weights_by_name",
                 Scalar(&Job::weights_by_name, &Job::set_weights_by_name),
                 "Whether the layers take their values from `weights` by their "

@@ -18,6 +18,7 @@
 #include "common/keras/legacy_h5.h"
 #include "common/keras/model_config.h"
 #include "common/keras/safetensors_weights.h"
+#include "common/keras/tensorflow_weights.h"
 #include "common/limits.h"
 #include "common/model/build_graph.h"
 #include "common/model/graph.h"
@@ -41,9 +42,14 @@ bool IsLegacyPath(absl::string_view path) {
   return absl::EndsWith(path, ".h5") || absl::EndsWith(path, ".hdf5");
 }
 
+// Whether it is `weights`, but no model.
+bool HasWeightsAlone(const std::string& path) {
+  return IsSafetensorsPath(path) || IsCheckpointPath(WeightsFilePath(path));
+}
+
 // Whether only its own config says what the layers of a file are called.
-bool NeedsConfig(absl::string_view path) {
-  return !IsJson(path) && !IsLegacyPath(path) && !IsSafetensorsPath(path);
+bool NeedsConfig(const std::string& path) {
+  return !IsJson(path) && !IsLegacyPath(path) && !HasWeightsAlone(path);
 }
 
 // Where errors in the model's config are.
@@ -60,7 +66,7 @@ absl::StatusOr<Value> ReadConfig(const std::string& path) {
     return ReadJson(text, path, limits::kMaxModelConfigBytes);
   }
   if (IsLegacyPath(path)) return ReadLegacyConfig(path);
-  if (IsSafetensorsPath(path)) {
+  if (HasWeightsAlone(path)) {
     return absl::InvalidArgumentError(absl::StrCat(
         path,
         ": has weights alone, expected a file of a whole model; this one can "

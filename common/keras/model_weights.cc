@@ -9,10 +9,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/keras/legacy_h5.h"
 #include "common/keras/slot_paths.h"
+#include "common/keras/tensorflow_weights.h"
 #include "common/keras/weight_paths.h"
 #include "common/limits.h"
 #include "common/tensor/float16.h"
@@ -120,8 +120,9 @@ absl::StatusOr<std::unique_ptr<ModelWeights>> ModelWeights::OpenByName(
 absl::StatusOr<Hdf5Dataset> ModelWeights::Find(const std::string& path,
                                                const std::string& name,
                                                const Shape& shape) const {
+  const std::string place = file_.NameInFile(path);
   const std::string what =
-      path == name ? path : absl::StrCat(path, " (", name, ")");
+      place == name ? place : absl::StrCat(place, " (", name, ")");
   const auto found = file_.index.find(path);
   if (found == file_.index.end()) {
     return absl::InvalidArgumentError(
@@ -158,7 +159,7 @@ absl::Status ModelWeights::FindVariables(const Graph& graph,
   for (const auto& [path, dataset] : file_.index) {
     if (!file_.IsOfModel(path) || known.contains(path)) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("the model has no variable for ", PeerText(path),
+        absl::StrCat("the model has no variable for ", file_.NameInFile(path),
                      " of shape ", ShapeToString(dataset.shape)));
   }
   return absl::OkStatus();
@@ -175,14 +176,16 @@ absl::StatusOr<std::vector<NamedWeight>> ModelWeights::NamesInFile(
       return weights;
     case WeightsFile::Format::kLegacy:
       return LegacyNames(graph, file_.index);
+    case WeightsFile::Format::kTensorFlow:
+      return TensorFlowNames(graph, file_.index, file_.variables);
     case WeightsFile::Format::kKeras:
       break;
   }
   if (own == nullptr) {
     return absl::InvalidArgumentError(
         "has variables by the structure of a model, without the names of its "
-        "layers; expected the .keras of that model, a .safetensors or a legacy "
-        ".h5 for weights_by_name");
+        "layers; expected the .keras of that model, a .safetensors, a legacy "
+        ".h5 or a checkpoint of TensorFlow for weights_by_name");
   }
   RETURN_IF_ERROR(FindVariables(*own, own->tree));
   for (WeightPath& each : WeightPaths(own->tree)) {

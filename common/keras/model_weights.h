@@ -1,5 +1,5 @@
 // The variables of a model in a file of Keras (`.keras`, `.weights.h5` or a
-// legacy `.h5`), or in a `.safetensors`.
+// legacy `.h5`), in a `.safetensors` or in a checkpoint of TensorFlow.
 #ifndef PACELINE_COMMON_KERAS_MODEL_WEIGHTS_H_
 #define PACELINE_COMMON_KERAS_MODEL_WEIGHTS_H_
 
@@ -24,10 +24,10 @@
 namespace paceline {
 
 // Variables are found by the structure of the model, as Keras finds them
-// (weight_paths.h), and by the names of layers only in a legacy file
-// (legacy_h5.h) and in a `.safetensors` (safetensors_weights.h), whose
-// optimizer is not read. Not thread-safe. Errors name the file, and the path in
-// it. Blocks on the disk.
+// (weight_paths.h, tensorflow_weights.h), and by the names of layers only in a
+// legacy file (legacy_h5.h) and in a `.safetensors` (safetensors_weights.h).
+// The optimizer is read of `.keras` and `.weights.h5` only. Not thread-safe.
+// Errors name the file, and the path in it. Blocks on the disk.
 class ModelWeights {
  public:
   // The variables of `model`, which is that of `graph` or one in it.

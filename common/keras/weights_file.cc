@@ -7,10 +7,12 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/keras/keras_archive.h"
 #include "common/keras/legacy_h5.h"
 #include "common/keras/safetensors_weights.h"
+#include "common/keras/tensorflow_weights.h"
 
 namespace paceline {
 namespace {
@@ -53,9 +55,15 @@ bool WeightsFile::IsOfModel(absl::string_view path) const {
     case Format::kLegacy:
       return IsLegacyWeight(index, path);
     case Format::kSafetensors:
+    case Format::kTensorFlow:
       return true;
   }
   return true;
+}
+
+std::string WeightsFile::NameInFile(const std::string& path) const {
+  const auto variable = variables.find(path);
+  return PeerText(variable == variables.end() ? path : variable->second.key);
 }
 
 absl::StatusOr<std::vector<WeightPath>> WeightsFile::Paths(
@@ -65,6 +73,8 @@ absl::StatusOr<std::vector<WeightPath>> WeightsFile::Paths(
       return WeightPaths(model);
     case Format::kLegacy:
       return LegacyWeightPaths(graph, model, index);
+    case Format::kTensorFlow:
+      return TensorFlowPaths(graph, model);
     case Format::kSafetensors:
       break;
   }
@@ -78,6 +88,15 @@ absl::StatusOr<WeightsFile> OpenWeightsFile(const std::string& path) {
     file.format = WeightsFile::Format::kSafetensors;
     file.bytes = std::move(tensors.data);
     file.index = std::move(tensors.index);
+    return file;
+  }
+  if (const std::string index = WeightsFilePath(path);
+      IsCheckpointPath(index)) {
+    ASSIGN_OR_RETURN(TensorFlowWeights weights, OpenTensorFlowWeights(index));
+    file.format = WeightsFile::Format::kTensorFlow;
+    file.bytes = std::move(weights.data);
+    file.index = std::move(weights.index);
+    file.variables = std::move(weights.variables);
     return file;
   }
   ASSIGN_OR_RETURN(file.bytes, OpenHdf5(path));

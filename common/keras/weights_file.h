@@ -1,8 +1,10 @@
-// A file with the weights of a model: `.keras`, `.weights.h5`, legacy `.h5` or
-// `.safetensors`. Formats differ in where they have a variable.
+// A file with the weights of a model: `.keras`, `.weights.h5`, legacy `.h5`,
+// `.safetensors` or a checkpoint of TensorFlow. Formats differ in where they
+// have a variable.
 #ifndef PACELINE_COMMON_KERAS_WEIGHTS_FILE_H_
 #define PACELINE_COMMON_KERAS_WEIGHTS_FILE_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "common/base/random_access.h"
 #include "common/hdf5/hdf5_index.h"
+#include "common/keras/checkpoint_objects.h"
 #include "common/keras/weight_paths.h"
 #include "common/model/graph.h"
 
@@ -23,10 +26,16 @@ struct WeightsFile {
     // By the names of layers (legacy_h5.h, safetensors_weights.h).
     kLegacy,
     kSafetensors,
+    // By structure, too (tensorflow_weights.h).
+    kTensorFlow,
   };
 
   // Whether the dataset at `path` belongs to the model, not to its optimizer.
   bool IsOfModel(absl::string_view path) const;
+
+  // What the file calls the dataset at `path`, safe to print: in a checkpoint
+  // its key, else the path.
+  std::string NameInFile(const std::string& path) const;
 
   // Where the variables of `model` are expected, which is that of `graph` or
   // one in it. Errors are those of LegacyWeightPaths.
@@ -37,10 +46,13 @@ struct WeightsFile {
   std::unique_ptr<RandomAccess> bytes;
   // By their paths in the newest release of Keras.
   Hdf5Index index;
+  // TensorFlowWeights::variables of a checkpoint.
+  std::map<std::string, CheckpointVariable> variables;
 };
 
-// Errors name the file: those of KerasArchive, ReadHdf5Index and
-// SafetensorsFile. Blocks on the disk.
+// `path`: also the prefix of a checkpoint's files. Errors name the file: those
+// of KerasArchive, ReadHdf5Index, SafetensorsFile and OpenTensorFlowWeights.
+// Blocks on the disk.
 absl::StatusOr<WeightsFile> OpenWeightsFile(const std::string& path);
 
 }  // namespace paceline

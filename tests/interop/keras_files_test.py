@@ -5,7 +5,8 @@
 For each model: Keras makes it, with random weights and moving statistics, and compiles it. A job
 goes on with its file, and so does Keras, over the same batches of Fashion-MNIST. Then the losses of
 each step must be equal, and what the job writes must load into Keras, with equal weights and state of
-the optimizer; both go on once more, each from the other's file.
+the optimizer; both go on once more, each from the other's file. The losses must be the same when a job
+takes the weights from a checkpoint of TensorFlow, and all else from a file with other weights.
 """
 
 import pathlib
@@ -17,6 +18,7 @@ from both_sides import Recorder, columns, difference, fashion_mnist, run_job, va
 
 import keras
 import numpy as np
+import tensorflow as tf
 from keras import layers, losses, optimizers
 
 STEPS = 20
@@ -247,7 +249,7 @@ def train_keras(model, features, labels):
     return np.array(recorder.losses), {key: values[0] for key, values in history.history.items()}
 
 
-def train_job(binaries, folder, name, model, features, labels):
+def train_job(binaries, folder, name, model, features, labels, **more):
     """The folder that the job leaves."""
     np.savez(folder / f"{name}.npz", **features, **labels)
     names = [{each: each for each in side} if len(side) > 1 else next(iter(side)) for side in (features, labels)]
@@ -256,6 +258,7 @@ def train_job(binaries, folder, name, model, features, labels):
         "model": str(model),
         "data": {"train": {"npz": {"file": f"{name}.npz", "features": names[0], "labels": names[1]}}},
         "batch_size_per_replica": BATCH,
+        **more,
     }
     return run_job(binaries, folder, name, job)
 
@@ -307,10 +310,12 @@ def run_case(binaries, folder, name, checks):
     print(name, flush=True)
     keras.utils.set_random_seed(1)
     model = make()
-    randomize(model, np.random.default_rng(7))
     model.compile(
         optimizer(), loss, loss_weights=LOSS_WEIGHTS.get(name), metrics=METRICS.get(name, ["accuracy"])
     )
+    model.save(folder / f"{name}_other.keras")
+    randomize(model, np.random.default_rng(7))
+    checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer).save(folder / f"{name}_checkpoint")
     images, labels = fashion_mnist(2 * STEPS * BATCH)
     halves = [
         examples_of(model, images[part], labels[part])
@@ -326,6 +331,10 @@ def run_case(binaries, folder, name, checks):
         checks.at_most(f"log of {key}", relative(history[key], [value]), 1e-4)
     loaded = keras.models.load_model(output / "model.keras")
     checks.same_model("a job's file in Keras", loaded, model)
+    output = train_job(
+        binaries, folder, f"{name}_checkpoint", folder / f"{name}_other.keras", *halves[0], weights=checkpoint
+    )
+    checks.same_losses("losses from a checkpoint", columns(output / "steps.csv")["loss"], theirs, 1e-4)
 
     # Each side goes on from what the other wrote.
     model.save(folder / f"{name}_theirs.keras")

@@ -1,0 +1,195 @@
+#include "common/keras/tensorflow_weights.h"
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/peer_text.h"
+#include "common/base/status_macros.h"
+#include "common/tensorflow_checkpoint/checkpoint_file.h"
+
+namespace paceline {
+namespace {
+
+constexpr absl::string_view kIndexEnding = ".index";
+constexpr char kGraphKey[] = "_CHECKPOINTABLE_OBJECT_GRAPH";
+// Of all objects, as that of a model's config.
+constexpr int64_t kMaxGraphBytes = 16 << 20;
+
+bool IsFile(const std::string& path) {
+  struct stat information = {};
+  return stat(path.c_str(), &information) == 0 && S_ISREG(information.st_mode);
+}
+
+Hdf5Type TypeOf(TensorFlowType type) {
+  using Kind = Hdf5Type::Kind;
+  switch (type) {
+    case TensorFlowType::kFloat:
+      return {Kind::kFloat, 4};
+    case TensorFlowType::kDouble:
+      return {Kind::kFloat, 8};
+    case TensorFlowType::kHalf:
+      return {Kind::kFloat, 2};
+    // As h5py stores it.
+    case TensorFlowType::kBFloat16:
+      return {Kind::kOpaque, 2};
+    case TensorFlowType::kInt32:
+      return {Kind::kSigned, 4};
+    case TensorFlowType::kInt64:
+      return {Kind::kSigned, 8};
+    case TensorFlowType::kString:
+      break;
+  }
+  return {Kind::kOther, 1};
+}
+
+absl::StatusOr<std::vector<CheckpointVariable>> ReadObjects(
+    CheckpointFile& file) {
+  absl::StatusOr<std::string> graph =
+      file.ReadString(kGraphKey, kMaxGraphBytes);
+  if (absl::IsNotFound(graph.status())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("has no ", kGraphKey,
+                     ", expected a checkpoint of tf.train.Checkpoint or of "
+                     "Keras 2's save_weights()"));
+  }
+  if (!graph.ok()) return graph.status();
+  auto variables = FindModelVariables(*graph);
+  if (!variables.ok()) return Annotate(variables.status(), kGraphKey);
+  return variables;
+}
+
+absl::StatusOr<Hdf5Dataset> ReadVariable(CheckpointFile& file,
+                                         const std::string& key) {
+  const auto entry = file.entries().find(key);
+  if (entry == file.entries().end()) {
+    return absl::DataLossError(absl::StrCat(
+        "has no ", PeerText(key), ", which is a variable of its objects"));
+  }
+  if (entry->second.is_in_parts) {
+    return absl::UnimplementedError(
+        absl::StrCat(PeerText(key),
+                     ": a variable in parts is not supported, expected one "
+                     "that was saved without a partitioner"));
+  }
+  Hdf5Dataset dataset;
+  dataset.type = TypeOf(entry->second.type);
+  dataset.shape = entry->second.shape;
+  dataset.offset_bytes = file.OffsetOf(entry->second);
+  if (dataset.type.kind != Hdf5Type::Kind::kOther) {
+    RETURN_IF_ERROR(file.CheckTensor(key));
+  }
+  return dataset;
+}
+
+absl::Status ReadVariables(CheckpointFile& file, TensorFlowWeights& weights) {
+  ASSIGN_OR_RETURN(const std::vector<CheckpointVariable> variables,
+                   ReadObjects(file));
+  int64_t rest = file.size_bytes();
+  for (const CheckpointVariable& each : variables) {
+    ASSIGN_OR_RETURN(Hdf5Dataset dataset, ReadVariable(file, each.key));
+    // Else a small file may be much work.
+    rest -= NumElements(dataset.shape) * dataset.type.size_bytes;
+    if (rest < 0) {
+      return absl::DataLossError(absl::StrCat(
+          "its variables up to ", PeerText(each.key),
+          " are larger than its shards, expected none that overlap"));
+    }
+    weights.index[each.path] = std::move(dataset);
+    weights.variables[each.path] = each;
+  }
+  return absl::OkStatus();
+}
+
+// "cell/kernel" of the LSTM's first variable, whose WeightPath is
+// "cell/vars/0".
+std::string PathInLayer(const Layer& layer, int index,
+                        absl::string_view variable) {
+  const std::string path = layer.WeightPath(index);
+  const absl::string_view parts =
+      absl::string_view(path).substr(0, path.rfind("vars/"));
+  return absl::StrCat(parts, variable.substr(variable.rfind('/') + 1));
+}
+
+void AddTensorFlowPaths(const Graph& graph, const ModelTree& model,
+                        const std::string& group,
+                        std::vector<WeightPath>& paths) {
+  int count = 0;
+  for (const int index : KerasLayerOrder(model)) {
+    const ModelTree::Child& child = model.children[index];
+    const std::string place =
+        absl::StrCat(group, "layer_with_weights-", count, "/");
+    const size_t before = paths.size();
+    if (child.model != nullptr) {
+      AddTensorFlowPaths(graph, *child.model, place, paths);
+    }
+    for (size_t i = 0; i < child.variables.size(); ++i) {
+      const int variable = child.variables[i];
+      paths.push_back(
+          {variable,
+           absl::StrCat(place, PathInLayer(*child.layer, static_cast<int>(i),
+                                           graph.variables[variable].name))});
+    }
+    if (paths.size() > before) ++count;
+  }
+}
+
+}  // namespace
+
+std::string WeightsFilePath(const std::string& path) {
+  std::string index = absl::StrCat(path, kIndexEnding);
+  return !path.empty() && !IsFile(path) && IsFile(index) ? index : path;
+}
+
+bool IsCheckpointPath(const std::string& path) {
+  return absl::EndsWith(path, kIndexEnding);
+}
+
+absl::StatusOr<TensorFlowWeights> OpenTensorFlowWeights(
+    const std::string& path) {
+  ASSIGN_OR_RETURN(std::unique_ptr<CheckpointFile> file,
+                   CheckpointFile::Open(path));
+  TensorFlowWeights weights;
+  const absl::Status status = ReadVariables(*file, weights);
+  if (!status.ok()) return Annotate(status, path);
+  weights.data = std::move(file);
+  return weights;
+}
+
+std::vector<WeightPath> TensorFlowPaths(const Graph& graph,
+                                        const ModelTree& model) {
+  std::vector<WeightPath> paths;
+  AddTensorFlowPaths(graph, model, "", paths);
+  return paths;
+}
+
+std::vector<NamedWeight> TensorFlowNames(
+    const Graph& graph, const Hdf5Index& index,
+    const std::map<std::string, CheckpointVariable>& variables) {
+  // By the name of a layer and the path in it, "lstm/cell/kernel".
+  std::map<std::string, std::string> own;
+  for (const ModelTree::Child& child : graph.tree.children) {
+    for (size_t i = 0; i < child.variables.size(); ++i) {
+      const std::string& name = graph.variables[child.variables[i]].name;
+      own[absl::StrCat(child.name, "/",
+                       PathInLayer(*child.layer, static_cast<int>(i), name))] =
+          name;
+    }
+  }
+  std::vector<NamedWeight> weights;
+  for (const auto& [path, dataset] : index) {
+    const std::string& layer = variables.at(path).layer;
+    const std::string name =
+        layer.empty() ? path : absl::StrCat(layer, path.substr(path.find('/')));
+    const auto found = own.find(name);
+    weights.push_back(
+        {found == own.end() ? name : found->second, path, dataset.shape});
+  }
+  return weights;
+}
+
+}  // namespace paceline
