@@ -166,6 +166,7 @@ const FieldTable<Job>& FieldsOf(const Job*) {
            Inner(&Job::has_optimizer, &Job::optimizer, &Job::mutable_optimizer),
            "The optimizer."),
        LossWeightsField(),
+       ClassWeightField(),
        MetricsField(),
        Required("data", Inner(&Job::has_data, &Job::data, &Job::mutable_data),
                 "The examples."),

@@ -146,12 +146,12 @@ void SetMetrics(v1::Job& job, MetricsByName metrics) {
 
 }  // namespace
 
-// Factors by output.
+// Factors by output or class.
 template <>
 struct Codec<Weights> {
   static absl::Status Read(const Value& value, const Path& path, Weights& out) {
     if (!value.is_map()) {
-      return WrongType(value, path, "a map from outputs to numbers");
+      return WrongType(value, path, "a map of numbers");
     }
     out.clear();
     for (const Value::Entry& entry : value.as_map()) {
@@ -179,20 +179,40 @@ Field<v1::Job> LossField() {
       "outputs, a map from the model's outputs to their losses.");
 }
 
-Field<v1::Job> LossWeightsField() {
-  const auto get = [](const v1::Job& job) {
-    return Weights(job.loss_weights().begin(), job.loss_weights().end());
+namespace {
+
+using WeightMap = google::protobuf::Map<std::string, double>;
+
+// A field of weights that is the map `get` or, mutable, `mutate` of a job.
+Field<v1::Job> WeightsField(const char* key,
+                            const WeightMap& (v1::Job::*get)() const,
+                            WeightMap* (v1::Job::*mutate)(), const char* help) {
+  const auto read = [get](const v1::Job& job) {
+    return Weights((job.*get)().begin(), (job.*get)().end());
   };
-  const auto set = [](v1::Job& job, const Weights& weights) {
-    job.mutable_loss_weights()->clear();
-    for (const auto& [name, weight] : weights) {
-      (*job.mutable_loss_weights())[name] = weight;
-    }
+  const auto write = [mutate](v1::Job& job, const Weights& weights) {
+    WeightMap& map = *(job.*mutate)();
+    map.clear();
+    for (const auto& [name, weight] : weights) map[name] = weight;
   };
   return WrittenUnlessDefault(
-      Optional("loss_weights", Accessors<v1::Job, Weights>{get, set},
-               "Factors of the losses of the model's outputs in their sum, the "
-               "loss of the model; 1 where there is none."));
+      Optional(key, Accessors<v1::Job, Weights>{read, write}, help));
+}
+
+}  // namespace
+
+Field<v1::Job> LossWeightsField() {
+  return WeightsField(
+      "loss_weights", &v1::Job::loss_weights, &v1::Job::mutable_loss_weights,
+      "Factors of the losses of the model's outputs in their sum, the "
+      "loss of the model; 1 where there is none.");
+}
+
+Field<v1::Job> ClassWeightField() {
+  return WeightsField(
+      "class_weight", &v1::Job::class_weight, &v1::Job::mutable_class_weight,
+      "Factors of the losses of a class's examples in training, by the class: "
+      "{0: 1, 1: 2.5}; 1 where there is none.");
 }
 
 Field<v1::Job> MetricsField() {

@@ -1,5 +1,5 @@
 // The fields of a job that say what is trained and measured of each output of
-// its model: loss, loss_weights and metrics.
+// its model: loss, loss_weights, class_weight and metrics.
 #ifndef PACELINE_COMMON_JOB_OBJECTIVE_FIELDS_H_
 #define PACELINE_COMMON_JOB_OBJECTIVE_FIELDS_H_
 
@@ -32,6 +32,7 @@ struct Codec<v1::KerasObject> {
 
 Field<v1::Job> LossField();
 Field<v1::Job> LossWeightsField();
+Field<v1::Job> ClassWeightField();
 Field<v1::Job> MetricsField();
 
 }  // namespace paceline

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/model/activation_operations.h"
+#include "common/model/class_weights.h"
 #include "common/model/loss_input.h"
 #include "common/model/masked_mean.h"
 #include "common/model/regularizer.h"
@@ -43,7 +44,7 @@ class ModelLowering {
     }
     function_.SetOwner("loss");
     for (size_t i = 0; i < spec_.outputs.size(); ++i) {
-      model_->losses.push_back(AddLoss(*spec_.outputs[i].loss, i));
+      model_->losses.push_back(AddLoss(i));
     }
     AddMetrics();
     if (spec_.is_training) AddDeltas();
@@ -113,8 +114,14 @@ class ModelLowering {
                       input.from_logits);
   }
 
-  op::Tensor AddLoss(const Loss& loss, size_t output) {
-    return LossesOfExamples(AddElementLosses(loss, output), MaskOf(output));
+  op::Tensor AddLoss(size_t output) {
+    const OutputSpec& of_output = spec_.outputs[output];
+    const op::Tensor losses = LossesOfExamples(
+        AddElementLosses(*of_output.loss, output), MaskOf(output));
+    if (!spec_.is_training || of_output.class_weights.empty()) return losses;
+    return losses * WeightsOfExamples(model_->labels[output],
+                                      of_output.class_weights,
+                                      losses.data_type());
   }
 
   // Of Graph::outputs[output].

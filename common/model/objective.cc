@@ -11,6 +11,7 @@
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/config/value.h"
+#include "common/model/class_weights.h"
 #include "common/model/loss_input.h"
 #include "common/model/metrics/mean_loss.h"
 #include "google/protobuf/map.h"
@@ -66,6 +67,10 @@ absl::Status CheckOutputs(const v1::Job& job, const Graph& graph) {
   RETURN_IF_ERROR(CheckNames(job.named_metrics(), graph, Path(kMetricsKey)));
   RETURN_IF_ERROR(CheckNames(job.loss_weights(), graph, Path(kLossWeightsKey)));
   if (graph.outputs.size() == 1) return absl::OkStatus();
+  if (!job.class_weight().empty()) {
+    return ConfigError(Path("class_weight"),
+                       "expected a model with one output, as in Keras");
+  }
   std::set<std::string> seen;
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     const std::string& name = graph.output_name(i);
@@ -186,6 +191,9 @@ absl::StatusOr<std::vector<Objective>> MakeObjectives(const v1::Job& job,
     ASSIGN_OR_RETURN(objective.loss, MakeLossOf(job, graph, i));
     const auto weight = job.loss_weights().find(graph.output_name(i));
     if (weight != job.loss_weights().end()) objective.weight = weight->second;
+    ASSIGN_OR_RETURN(
+        objective.class_weights,
+        ReadClassWeights(job, *objective.loss, graph.output_shape(i)));
     ASSIGN_OR_RETURN(objective.metrics,
                      MakeMetricsOf(job, graph, i, *objective.loss));
   }
@@ -198,6 +206,7 @@ std::vector<OutputSpec> SpecsOf(absl::Span<const Objective> objectives) {
   for (const Objective& objective : objectives) {
     specs.push_back({.loss = objective.loss.get(),
                      .weight = objective.weight,
+                     .class_weights = objective.class_weights,
                      .metrics = objective.metrics});
   }
   return specs;

@@ -22,6 +22,8 @@ struct Objective {
   std::unique_ptr<const Loss> loss;
   // Of the loss in the sum over all outputs: Keras' loss_weights.
   double weight = 1;
+  // Of examples in training: Keras' class_weight. Empty: 1 each.
+  std::vector<double> class_weights;
   // If the model has several outputs, their names in logs begin with that of
   // the output, and the first is its loss without the weight: "digit_loss",
   // "digit_accuracy".

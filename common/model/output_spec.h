@@ -16,6 +16,9 @@ struct OutputSpec {
   const Loss* loss = nullptr;
   // Keras' loss_weights.
   double weight = 1;
+  // Factors of the losses of examples in training (class_weights.h). Empty:
+  // none.
+  absl::Span<const double> class_weights = {};
   // Metrics of the output and its labels. The loss of a single output, as Keras
   // reports it, is a MeanLoss among these.
   absl::Span<const std::unique_ptr<const Metric>> metrics = {};

@@ -83,7 +83,9 @@ class KerasTest : public ::testing::TestWithParam<
         expected_(ModelNamed(std::get<1>(GetParam()))),
         model_({.layers = ValueFromJson(expected_["layers"]),
                 .loss = ValueFromJson(expected_["loss"]),
-                .metrics = ValueFromJson(expected_["metrics"])}),
+                .metrics = ValueFromJson(expected_["metrics"]),
+                .class_weight = expected_.value(
+                    "class_weight", std::map<std::string, double>())}),
         device_(under_test_.make()),
         on_device_(model_, *device_) {
     const double scale = expected_["scale"];

@@ -13,6 +13,7 @@
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/model/build_graph.h"
+#include "common/model/class_weights.h"
 #include "common/model/initializers/sampling.h"
 #include "common/model/metric_layout.h"
 #include "common/model/metric_object.h"
@@ -173,8 +174,13 @@ std::vector<Objective> ModelUnderTest::MakeOutputs(const ModelConfig& config,
         .loss = Unwrap(
             MakeLoss(FromProto(ObjectOf(configs[i].loss)), Path("loss"))),
         .weight = configs[i].weight,
+        .class_weights = {},
         .metrics = {}};
     CheckOk(output.loss->CheckOutput(shape));
+    v1::Job job;
+    job.mutable_class_weight()->insert(config.class_weight.begin(),
+                                       config.class_weight.end());
+    output.class_weights = Unwrap(ReadClassWeights(job, *output.loss, shape));
     google::protobuf::RepeatedPtrField<v1::KerasObject> metrics;
     for (const Value& metric : configs[i].metrics.as_list()) {
       *metrics.Add() =

@@ -36,6 +36,7 @@ struct ModelConfig {
   // The loss of the last layer's output.
   Value loss = "mse";
   Value metrics = Value::List{};
+  std::map<std::string, double> class_weight = {};
   Precision precision = Precision::kFloat32;
   // For a model with several inputs or outputs, instead of the fields above.
   std::vector<OutputConfig> outputs = {};

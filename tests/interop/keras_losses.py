@@ -9,8 +9,10 @@ SIGMOID = {"Dense": {"units": 5, "activation": "sigmoid"}}
 HIDDEN = {"Flatten": {}}
 
 
-def case(name, layers, loss, labels, scale=3.0, shape=(4,)):
-    return model_case(name, list(shape), layers, loss, labels, batch=4, scale=scale)
+def case(name, layers, loss, labels, scale=3.0, shape=(4,), class_weight=None):
+    return model_case(
+        name, list(shape), layers, loss, labels, batch=4, scale=scale, class_weight=class_weight
+    )  # fmt: skip
 
 
 def loss_cases():
@@ -22,7 +24,24 @@ def loss_cases():
         *focal_cases(),
         *segmentation_cases(),
         *similarity_cases(),
+        *class_weight_cases(),
     ]
+
+
+def class_weight_cases():
+    """Classes without a weight have 1."""
+    sparse = {"SparseCategoricalCrossentropy": {"from_logits": True}}
+    binary = {"BinaryCrossentropy": {"from_logits": True}}
+    one = {"Dense": {"units": 1}}
+    weights = {0: 0.25, 1: 3.0, 4: 0.0}
+    return [
+        case("class_weight_sparse", [DENSE], sparse, "sparse", class_weight=weights),
+        case(
+            "class_weight_one_hot", [SOFTMAX], "categorical_crossentropy", "one_hot",
+            class_weight=weights,
+        ),
+        case("class_weight_binary", [one], binary, "bits", class_weight={1: 2.5}),
+    ]  # fmt: skip
 
 
 def crossentropy_cases():

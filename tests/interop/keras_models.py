@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from keras.src.trainers.data_adapters import data_adapter_utils
 from keras_optimizers import numbers
 
 
@@ -85,12 +86,22 @@ def value_labels(count, shape):
     return ramp((count, *shape), salt=77)
 
 
-def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0):
+def example_weights(labels, class_weight):
+    """What fit makes of a class_weight."""
+    if class_weight is None:
+        return None
+    return data_adapter_utils.class_weight_to_sample_weights(labels, class_weight)
+
+
+def model_case(
+    name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0, class_weight=None
+):  # fmt: skip
     """Output, loss, metrics and gradients of a model.
 
     Features are those of `features`, variable i is ramp(salt 10 + i) times `scale`; its
     square plus 0.25 if it is not trainable, such as a variance. `labels` is
-    "sparse", "one_hot", "bits" or "values". Gradients of what is not trainable
+    "sparse", "one_hot", "bits" or "values". A `class_weight` has its effect on
+    gradients only. Gradients of what is not trainable
     are the deltas that a step of training makes.
     """
     keras.utils.clear_session()
@@ -119,14 +130,16 @@ def model_case(name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0
     before = [v.numpy() for v in weights]
     with tf.GradientTape() as tape:
         prediction = model(x, training=True)
-        value = model.compute_loss(x, y, prediction)
+        value = model.compute_loss(x, y, prediction, example_weights(y, class_weight))
     slopes = iter(tape.gradient(value, [v.value for v in weights if v.trainable]))
     gradients = [
         tf.convert_to_tensor(next(slopes)) if v.trainable else v.numpy() - old
         for v, old in zip(weights, before)
     ]
+    weights_of_classes = {str(k): v for k, v in (class_weight or {}).items()}
     return {
         "name": name,
+        **({"class_weight": weights_of_classes} if class_weight else {}),
         "layers": [{"Input": {"shape": shape}}, *layers],
         "loss": loss,
         "metrics": list(metrics),

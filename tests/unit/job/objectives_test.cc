@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
 #include "common/config/message_fields.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_model.h"
@@ -215,6 +216,61 @@ TEST(ObjectivesTest, AnOutputOfAModelIsALayer) {
           .status();
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("model.outputs[1]: \"b\" is no layer of the model"));
+}
+
+// A job with a model of one output, of `units`, and `rest`.
+absl::StatusOr<JobModel> ModelOf(int units, const std::string& rest) {
+  ASSIGN_OR_RETURN(const v1::Job job,
+                   ReadJob(absl::StrCat(R"(strategy: parameter_server
+model: {layers: [Input: {shape: [4]}, Dense: {units: )",
+                                        units, R"(}]}
+optimizer: sgd
+data: {train: {npz: {file: digits.npz, features: a, labels: b}}}
+batch_size_per_replica: 8
+)",
+                                        rest),
+                           "/jobs/job.yaml", {}, {.check_files = false}));
+  return MakeJobModel(job);
+}
+
+TEST(ClassWeightTest, IsByClass) {
+  const auto model = ModelOf(4, "loss: mse\nclass_weight: {0: 0.5, 3: 2}\n");
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_THAT(model->objectives[0].class_weights, ElementsAre(0.5, 1, 1, 2));
+  const auto bits = ModelOf(1, "loss: bce\nclass_weight: {1: 3}\n");
+  ASSERT_TRUE(bits.ok()) << bits.status();
+  EXPECT_THAT(bits->objectives[0].class_weights, ElementsAre(1, 3));
+  EXPECT_TRUE(ModelOf(4, "loss: mse\n")->objectives[0].class_weights.empty());
+}
+
+TEST(ClassWeightTest, RefusesWhatHasNoMeaning) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"loss: mse\nclass_weight: {4: 1}\n",
+       "class_weight.4: is no class of the model's output; expected a whole "
+       "number from 0 to 3"},
+      {"loss: mse\nclass_weight: {one: 1}\n", "class_weight.one: is no class"},
+      {"loss: mse\nclass_weight: {01: 1}\n", "class_weight.01: is no class"},
+      {"loss: mse\nclass_weight: {1: 1e40}\n",
+       "class_weight.1: expected a number of float32, got 1e+40"},
+      {"loss: mse\nclass_weight: {1: -1}\n",
+       "class_weight.1: expected a number of at least 0, got -1"},
+      {"loss: mse\nclass_weight: [1, 2]\n",
+       "class_weight: expected a map of numbers"},
+      {"loss: {MeanSquaredError: {reduction: mean_with_sample_weight}}\n"
+       "class_weight: {1: 2}\n",
+       "class_weight: is not supported yet with a loss whose reduction is "
+       "mean_with_sample_weight"},
+  };
+  for (const auto& [rest, message] : cases) {
+    EXPECT_THAT(std::string(ModelOf(4, rest).status().message()),
+                HasSubstr(message))
+        << rest;
+  }
+  EXPECT_THAT(std::string(ReadTwoOutputs(
+                              absl::StrCat(kLosses, "class_weight: {1: 2}\n"))
+                              .status()
+                              .message()),
+              HasSubstr("class_weight: expected a model with one output"));
 }
 
 }  // namespace

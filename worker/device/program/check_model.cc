@@ -28,15 +28,15 @@ ExampleShapes ShapesOf(const Graph& graph, size_t output, const Shape& input,
 }  // namespace
 
 ExampleFunction LossFunctionOf(const Graph& graph, size_t output,
-                               const Loss& loss, bool is_training,
-                               bool has_gradient) {
+                               const OutputSpec& spec, bool is_training) {
   const LossInput from =
-      ResolveLossInput(graph, graph.outputs[output], loss, is_training);
+      ResolveLossInput(graph, graph.outputs[output], *spec.loss, is_training);
   return MakeLossFunction(
-      loss, from.from_logits,
+      *spec.loss, from.from_logits,
+      is_training ? spec.class_weights : absl::Span<const double>(),
       ShapesOf(graph, output, graph.nodes[from.node].output_shape,
-               loss.has_sparse_labels()),
-      has_gradient);
+               spec.loss->has_sparse_labels()),
+      /*has_gradient=*/is_training);
 }
 
 ExampleFunction MetricFunctionOf(const Graph& graph, size_t output,

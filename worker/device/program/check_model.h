@@ -19,10 +19,10 @@
 
 namespace paceline {
 
-// The function of a loss of Graph::outputs[output] for a batch of one example.
+// The function of the loss of Graph::outputs[output], in training with its
+// gradient, for a batch of one example.
 ExampleFunction LossFunctionOf(const Graph& graph, size_t output,
-                               const Loss& loss, bool is_training,
-                               bool has_gradient);
+                               const OutputSpec& spec, bool is_training);
 
 // The same of a metric.
 ExampleFunction MetricFunctionOf(const Graph& graph, size_t output,
@@ -36,11 +36,9 @@ absl::Status CheckOutputs(absl::string_view device,
                           const ProgramSpec& spec, bool is_training) {
   const Graph& graph = *spec.graph;
   for (size_t i = 0; i < spec.outputs.size(); ++i) {
-    const Loss& loss = *spec.outputs[i].loss;
-    RETURN_IF_ERROR(
-        CheckOperations(device, operations, OwnerName(loss),
-                        *LossFunctionOf(graph, i, loss, is_training,
-                                        /*has_gradient=*/is_training)));
+    RETURN_IF_ERROR(CheckOperations(
+        device, operations, OwnerName(*spec.outputs[i].loss),
+        *LossFunctionOf(graph, i, spec.outputs[i], is_training)));
     for (const auto& metric : spec.outputs[i].metrics) {
       RETURN_IF_ERROR(
           CheckOperations(device, operations, OwnerName(*metric),

@@ -3,7 +3,9 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "common/model/class_weights.h"
 #include "common/model/masked_mean.h"
+#include "common/operations/binary_map.h"
 #include "common/operations/gradient.h"
 #include "common/operations/rewrites/fuse_maps.h"
 #include "glog/logging.h"
@@ -34,13 +36,18 @@ ExampleParameters AddParameters(const ExampleShapes& shapes,
 }  // namespace
 
 ExampleFunction MakeLossFunction(const Loss& loss, bool from_logits,
+                                 absl::Span<const double> class_weights,
                                  const ExampleShapes& shapes,
                                  bool has_gradient) {
   op::Function function;
   const auto [input, labels, mask] =
       AddParameters(shapes, loss.has_sparse_labels(), function);
-  const op::Tensor values =
+  op::Tensor values =
       LossesOfExamples(loss.Lower(input, labels, from_logits), mask);
+  if (!class_weights.empty()) {
+    values =
+        values * WeightsOfExamples(labels, class_weights, values.data_type());
+  }
   function.AddResult(values);
   if (has_gradient) {
     const op::Tensor scale = function.AddParameter(values.type());

@@ -27,11 +27,13 @@ struct ExampleShapes {
   std::optional<Shape> mask = std::nullopt;
 };
 
-// The function of a loss, which reads logits if `from_logits`. Its first result
-// is the losses, of shape (batch). With a gradient there is one more parameter,
+// The function of a loss, which reads logits if `from_logits`. If there are
+// `class_weights`, they are factors of the losses. Its first result is the
+// losses, of shape (batch). With a gradient there is one more parameter,
 // the scale of each example, of shape (batch), and a second result, the
 // gradient of Σ scale · loss with respect to the input.
 ExampleFunction MakeLossFunction(const Loss& loss, bool from_logits,
+                                 absl::Span<const double> class_weights,
                                  const ExampleShapes& shapes,
                                  bool has_gradient);
 

@@ -155,14 +155,13 @@ class ProgramCompiler {
   absl::Status AddLosses() {
     builder_.BeginPart("loss", /*in_float32=*/true);
     for (size_t i = 0; i < spec_.outputs.size(); ++i) {
-      const auto& [loss, weight, metrics] = spec_.outputs[i];
+      const double weight = spec_.outputs[i].weight;
       const LossInput& from = losses_.input(i);
       const bool has_gradient =
           builder_.is_training() && has_updates_[from.node];
       ASSIGN_OR_RETURN(
           const std::vector<Tensor*> results,
-          AddLoss(*loss, i,
-                  has_gradient ? AddGradientScales(weight) : nullptr));
+          AddLoss(i, has_gradient ? AddGradientScales(weight) : nullptr));
       AddToMean(/*offset=*/0, results[0], weight,
                 i == 0 ? spec_.batch_size : 0);
       if (!has_gradient) continue;
@@ -176,13 +175,16 @@ class ProgramCompiler {
   // Adds the loss of Graph::outputs[output]. Returns the losses of the
   // examples; if `scales` is not null, also the gradient with respect to the
   // loss's input.
-  absl::StatusOr<std::vector<Tensor*>> AddLoss(const Loss& loss, size_t output,
-                                               Tensor* scales) {
+  absl::StatusOr<std::vector<Tensor*>> AddLoss(size_t output, Tensor* scales) {
+    const Loss& loss = *spec_.outputs[output].loss;
     const LossInput& from = losses_.input(output);
     std::vector<Tensor*> parameters = ParametersOf(TensorOf(from), output);
-    const ExampleFunction function =
-        MakeLossFunction(loss, from.from_logits, ShapesOf(parameters),
-                         /*has_gradient=*/scales != nullptr);
+    const ExampleFunction function = MakeLossFunction(
+        loss, from.from_logits,
+        builder_.is_training() ? spec_.outputs[output].class_weights
+                               : absl::Span<const double>(),
+        ShapesOf(parameters),
+        /*has_gradient=*/scales != nullptr);
     RETURN_IF_ERROR(Check(OwnerName(loss), *function));
     if (scales != nullptr) parameters.push_back(scales);
     return AddCalls(*function, parameters, builder_);
