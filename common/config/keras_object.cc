@@ -19,6 +19,7 @@ constexpr absl::string_view kOtherKeys[] = {
 
 constexpr char kInputsKey[] = "inputs";
 constexpr char kMaskedByKey[] = "masked_by";
+constexpr char kUnmaskedKey[] = "unmasked";
 
 absl::StatusOr<KerasObject> MakeObject(absl::string_view class_name,
                                        const Value* config, const Path& path) {
@@ -88,7 +89,10 @@ absl::StatusOr<KerasObject> ReadLayerObject(const Value& value,
       return ConfigError(path.Key(entry.key),
                          "unknown key; did you mean \"inputs\"?");
     }
-    if (entry.key == kInputsKey || entry.key == kMaskedByKey) {
+    if (entry.key == kUnmaskedKey) {
+      RETURN_IF_ERROR(
+          Codec<bool>::Read(entry.value, path.Key(entry.key), beside.unmasked));
+    } else if (entry.key == kInputsKey || entry.key == kMaskedByKey) {
       RETURN_IF_ERROR(ReadNames(
           entry.value, path.Key(entry.key),
           entry.key == kInputsKey ? beside.inputs : beside.masked_by));
@@ -99,12 +103,13 @@ absl::StatusOr<KerasObject> ReadLayerObject(const Value& value,
   ASSIGN_OR_RETURN(KerasObject object, ReadKerasObject(rest, path));
   object.inputs = std::move(beside.inputs);
   object.masked_by = std::move(beside.masked_by);
+  object.unmasked = beside.unmasked;
   return object;
 }
 
 Value WriteKerasObject(const KerasObject& object) {
   if (object.config.as_map().empty() && object.inputs.empty() &&
-      object.masked_by.empty()) {
+      object.masked_by.empty() && !object.unmasked) {
     return object.class_name;
   }
   Value::Map map = {{object.class_name, object.config}};
@@ -115,6 +120,7 @@ Value WriteKerasObject(const KerasObject& object) {
   if (!object.masked_by.empty()) {
     map.push_back({kMaskedByKey, Names::Write(object.masked_by)});
   }
+  if (object.unmasked) map.push_back({kUnmaskedKey, true});
   return map;
 }
 
@@ -135,6 +141,7 @@ absl::StatusOr<v1::KerasObject> ToProto(const KerasObject& object,
   proto.mutable_inputs()->Assign(object.inputs.begin(), object.inputs.end());
   proto.mutable_masked_by()->Assign(object.masked_by.begin(),
                                     object.masked_by.end());
+  proto.set_unmasked(object.unmasked);
   return proto;
 }
 
@@ -142,7 +149,8 @@ KerasObject FromProto(const v1::KerasObject& proto) {
   return {proto.class_name(),
           ValueFromProto(proto.config()),
           {proto.inputs().begin(), proto.inputs().end()},
-          {proto.masked_by().begin(), proto.masked_by().end()}};
+          {proto.masked_by().begin(), proto.masked_by().end()},
+          proto.unmasked()};
 }
 
 }  // namespace paceline

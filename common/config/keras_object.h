@@ -21,9 +21,11 @@ struct KerasObject {
   // For a layer in a model: the names of the layers that it reads. Empty: the
   // layer before it.
   std::vector<std::string> inputs = {};
-  // The names of the layers that must have made the mask of what it reads.
-  // Empty: any.
+  // The names of the layers whose mask, or any of whose masks, that of what it
+  // reads must be. Empty: any.
   std::vector<std::string> masked_by = {};
+  // Whether what it reads must have no mask.
+  bool unmasked = false;
 };
 
 // Reads one of these forms:
@@ -41,6 +43,7 @@ absl::StatusOr<KerasObject> ReadKerasObject(const Value& value,
 //
 //   {Add: {name: sum}, inputs: [left, right]}
 //   {LSTM: {units: 8}, masked_by: [embedding]}
+//   {Rescaling: {scale: 2}, unmasked: true}
 absl::StatusOr<KerasObject> ReadLayerObject(const Value& value,
                                             const Path& path);
 

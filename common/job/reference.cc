@@ -50,8 +50,8 @@ std::vector<Chapter> Chapters() {
        "it, or those named beside its class: `{Add: {}, inputs: [left, "
        "right]}`. "
        "`Input` is short for InputLayer. `masked_by: [ids]`, also beside the "
-       "class, has the job refused unless those layers make the mask of what "
-       "the layer reads.",
+       "class, has the job refused unless the mask of what the layer reads is "
+       "that of those layers, and `unmasked: true` unless there is none.",
        ModelReferences()},
       {"Initializers",
        "Written as a name (`he_normal`) or like a layer (`HeNormal: {seed: "

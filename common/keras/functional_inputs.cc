@@ -107,7 +107,7 @@ absl::Status CheckKeywords(const Value& entry, const Value& node,
         IsTensor(keyword.value) && IsAttention(entry) &&
         AttentionArgument(keyword.key) < std::size(kAttentionArguments);
     if (!IsNothing(keyword.value) && keyword.key != "training" &&
-        !IsFlag(keyword) && !IsMaskKeyword(keyword.key) && !is_input) {
+        !IsFlag(keyword) && keyword.key != kMaskKeyword && !is_input) {
       return RefuseKeyword(entry, keyword, path);
     }
   }
@@ -140,7 +140,7 @@ absl::Status AddKeywordTensors(const Value& node, const Path& path,
                                std::vector<std::string>& names) {
   std::map<std::string, std::string> by_keyword;
   for (const Value::Entry& keyword : KeywordsOf(node)) {
-    if (!IsTensor(keyword.value) || IsMaskKeyword(keyword.key)) continue;
+    if (!IsTensor(keyword.value) || keyword.key == kMaskKeyword) continue;
     const Path keyword_path = path.Key(keyword.key);
     if (AttentionArgument(keyword.key) < names.size()) {
       return ConfigError(keyword_path, "is also given by position");

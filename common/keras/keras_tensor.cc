@@ -1,5 +1,9 @@
 #include "common/keras/keras_tensor.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string>
+
 #include "absl/strings/match.h"
 #include "common/base/status_macros.h"
 #include "common/keras/config_keys.h"
@@ -46,7 +50,17 @@ absl::StatusOr<KerasHistory> HistoryOfTensor(const Value& tensor,
 }
 
 bool IsOperation(const Value& entry) {
-  return absl::StartsWith(TextOf(entry, "module"), "keras.src.ops.");
+  const std::string module = TextOf(entry, "module");
+  if (!module.empty()) return absl::StartsWith(module, "keras.src.ops.");
+  // Legacy files have no modules. Layers have a key that operations lack.
+  static constexpr absl::string_view kOperations[] = {
+      "Any",      "Concatenate", "ExpandDims", "LogicalOr",
+      "NotEqual", "OnesLike",    "ZerosLike"};
+  const Value* const config = entry.is_map() ? entry.Find("config") : nullptr;
+  return std::find(std::begin(kOperations), std::end(kOperations),
+                   TextOf(entry, "class_name")) != std::end(kOperations) &&
+         config != nullptr && config->is_map() &&
+         config->Find("trainable") == nullptr;
 }
 
 }  // namespace paceline

@@ -9,17 +9,29 @@
 #include "common/keras/config_keys.h"
 #include "common/keras/keras_tensor.h"
 #include "common/keras/not_supported.h"
+#include "common/limits.h"
 
 namespace paceline {
 namespace {
 
-constexpr absl::string_view kMaskKeywords[] = {"mask", "query_mask",
-                                               "value_mask", "key_mask"};
 // What Keras computes masks from others with.
 constexpr absl::string_view kOfMasks[] = {"Any", "Concatenate", "ExpandDims",
                                           "LogicalOr"};
 // Of no mask: they give the shape of a layer's output.
 constexpr absl::string_view kOfShapes[] = {"OnesLike", "ZerosLike"};
+// Layers whose calls have the argument `mask` in Keras, and models.
+constexpr absl::string_view kWithMaskArgument[] = {"BatchNormalization",
+                                                   "Bidirectional",
+                                                   "Functional",
+                                                   "GRU",
+                                                   "GlobalAveragePooling1D",
+                                                   "LSTM",
+                                                   "Sequential",
+                                                   "SimpleRNN",
+                                                   "Softmax",
+                                                   "TimeDistributed"};
+// Far more than a model has, and soon done.
+constexpr size_t kMaxVisits = 1'000'000;
 
 template <size_t size>
 bool IsOneOf(absl::string_view name, const absl::string_view (&names)[size]) {
@@ -55,15 +67,19 @@ std::vector<const Value*> TensorsIn(const Value::List& arguments) {
   return tensors;
 }
 
+const Value* ConfigValue(const Value& entry, absl::string_view key) {
+  const Value* const config = entry.Find("config");
+  return config != nullptr && config->is_map() ? config->Find(key) : nullptr;
+}
+
 // The value that a layer masks; null if it masks none.
 const Value* MaskedValueOf(const Value& layer) {
   static const auto& zero = *new Value(0);
-  const Value* const config = layer.Find("config");
-  if (config == nullptr || !config->is_map()) return nullptr;
-  const std::string class_name = TextOf(layer, "class_name");
-  if (class_name == "Masking") return config->Find("mask_value");
-  const Value* const mask_zero = config->Find("mask_zero");
-  return class_name == "Embedding" && mask_zero != nullptr &&
+  if (TextOf(layer, "class_name") == "Masking") {
+    return ConfigValue(layer, "mask_value");
+  }
+  const Value* const mask_zero = ConfigValue(layer, "mask_zero");
+  return TextOf(layer, "class_name") == "Embedding" && mask_zero != nullptr &&
                  *mask_zero == Value(true)
              ? &zero
              : nullptr;
@@ -76,14 +92,52 @@ bool AreSameTensor(const Value& a, const Value& b) {
          of_a->call == of_b->call;
 }
 
+bool AreSameTensors(const std::vector<const Value*>& a,
+                    const std::vector<const Value*>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Value* left, const Value* right) {
+                      return AreSameTensor(*left, *right);
+                    });
+}
+
+bool IsOfClass(const Value& entry, absl::string_view class_name) {
+  return TextOf(entry, "class_name") == class_name;
+}
+
+bool IsLastAxis(const Value* axis) {
+  return axis != nullptr &&
+         (*axis == Value(-1) || *axis == Value(Value::List{-1}));
+}
+
+bool IsAnyAlongLastAxis(const Value& operation) {
+  const Value* const keepdims = ConfigValue(operation, "keepdims");
+  return IsOfClass(operation, "Any") &&
+         IsLastAxis(ConfigValue(operation, "axis")) &&
+         (keepdims == nullptr || *keepdims == Value(false));
+}
+
+// The arguments of the only call of an operation.
+const Value::List& ArgumentsOfOperation(const Value& operation) {
+  return ArgumentsIn(CallsIn(operation)[0]);
+}
+
 }  // namespace
 
-bool IsMaskKeyword(absl::string_view keyword) {
-  return IsOneOf(keyword, kMaskKeywords);
+bool ReadsNoMask(const Value& entry, const Value& call) {
+  if (IsOperation(entry)) return true;
+  if (!IsOneOf(TextOf(entry, "class_name"), kWithMaskArgument)) return false;
+  const Value* const keywords = call.is_map() ? call.Find("kwargs") : nullptr;
+  return keywords != nullptr && keywords->is_map() &&
+         !keywords->as_map().empty() && keywords->Find(kMaskKeyword) == nullptr;
 }
 
 absl::StatusOr<MaskOperations> MaskOperations::Read(const Value::List& layers,
                                                     const Path& path) {
+  if (layers.size() > limits::kMaxLayers) {
+    return ConfigError(
+        path, absl::StrCat("has ", layers.size(), " entries, expected at most ",
+                           limits::kMaxLayers));
+  }
   MaskOperations masks(layers);
   for (size_t i = 0; i < layers.size(); ++i) {
     std::vector<std::vector<std::string>>& makers =
@@ -97,6 +151,19 @@ absl::StatusOr<MaskOperations> MaskOperations::Read(const Value::List& layers,
       makers.emplace_back(of_call.begin(), of_call.end());
     }
   }
+  while (!masks.unread_.empty()) {
+    const auto [call, mask] = masks.unread_.back();
+    masks.unread_.pop_back();
+    RETURN_IF_ERROR(masks.AddMakers(*mask, path, masks.of_concatenates_[call]));
+  }
+  for (size_t i = 0; i < layers.size(); ++i) {
+    for (size_t k = 0; k < masks.makers_[i].size(); ++k) {
+      const auto found = masks.of_concatenates_.find(
+          NameOfCall(TextOf(layers[i], "name"), static_cast<int>(k)));
+      if (found == masks.of_concatenates_.end()) continue;
+      masks.makers_[i][k].assign(found->second.begin(), found->second.end());
+    }
+  }
   return masks;
 }
 
@@ -104,7 +171,11 @@ MaskOperations::MaskOperations(const Value::List& layers) {
   for (const Value& layer : layers) {
     if (!layer.is_map()) continue;
     entries_.emplace(TextOf(layer, "name"), &layer);
-    if (MaskedValueOf(layer) != nullptr) masking_layers_.push_back(&layer);
+    const bool is_concatenate =
+        IsOfClass(layer, "Concatenate") && !IsOperation(layer);
+    if (is_concatenate || MaskedValueOf(layer) != nullptr) {
+      makers_of_masks_.push_back(&layer);
+    }
   }
 }
 
@@ -114,7 +185,7 @@ absl::StatusOr<std::set<std::string>> MaskOperations::ReadCall(
   const Value* const keywords = call.is_map() ? call.Find("kwargs") : nullptr;
   if (keywords == nullptr || !keywords->is_map()) return makers;
   for (const Value::Entry& entry : keywords->as_map()) {
-    if (!IsMaskKeyword(entry.key)) continue;
+    if (entry.key != kMaskKeyword) continue;
     const Path entry_path = path.Key("kwargs").Key(entry.key);
     // A model with several inputs has a list.
     const Value::List masks = entry.value.is_list() ? entry.value.as_list()
@@ -133,62 +204,152 @@ absl::StatusOr<std::set<std::string>> MaskOperations::ReadCall(
 // Without recursion, since chains of operations may be long.
 absl::Status MaskOperations::AddMakers(const Value& tensor, const Path& path,
                                        std::set<std::string>& makers) {
-  const absl::Status not_made =
-      NotSupported(path, "masks that no Embedding or Masking makes");
+  const absl::Status not_made = NotSupported(
+      path, "masks that no Embedding, Masking or Concatenate makes");
   std::set<const Value*> seen;
   std::vector<const Value*> next = {&tensor};
   while (!next.empty()) {
-    ASSIGN_OR_RETURN(const KerasHistory history,
-                     HistoryOfTensor(*next.back(), path));
-    next.pop_back();
-    const auto found = entries_.find(history.layer);
-    const std::string class_name =
-        found == entries_.end() ? "" : TextOf(*found->second, "class_name");
-    const bool is_made = class_name == "NotEqual";
-    if (found == entries_.end() || !IsOperation(*found->second) ||
-        CallsIn(*found->second).size() != 1 ||
-        (!is_made && !IsOneOf(class_name, kOfMasks) &&
-         !IsOneOf(class_name, kOfShapes))) {
-      return not_made;
+    if (++visit_count_ > kMaxVisits) {
+      return ConfigError(path, "has more operations than a model needs");
     }
-    const Value& operation = *found->second;
-    if (!seen.insert(&operation).second) continue;
-    used_.insert(&operation);
-    if (is_made) {
-      ASSIGN_OR_RETURN(std::string maker, MakerOf(operation, path));
-      makers.insert(std::move(maker));
-    } else if (IsOneOf(class_name, kOfMasks)) {
-      for (const Value* each : TensorsIn(ArgumentsIn(CallsIn(operation)[0]))) {
+    const Value* const operation = OperationOf(*next.back());
+    next.pop_back();
+    if (operation == nullptr) return not_made;
+    if (!seen.insert(operation).second) continue;
+    used_.insert(operation);
+    if (IsOfClass(*operation, "LogicalOr")) {
+      for (const Value* each : TensorsIn(ArgumentsOfOperation(*operation))) {
         next.push_back(each);
       }
+      continue;
     }
+    std::string maker = MakerOf(*operation);
+    if (maker.empty()) return not_made;
+    makers.insert(std::move(maker));
   }
   return makers.empty() ? not_made : absl::OkStatus();
 }
 
-absl::StatusOr<std::string> MaskOperations::MakerOf(const Value& operation,
-                                                    const Path& path) const {
-  const Value::List& arguments = ArgumentsIn(CallsIn(operation)[0]);
-  for (const Value* const layer : masking_layers_) {
-    if (arguments.size() != 2 || !IsTensor(arguments[0])) break;
-    const Value& value = *MaskedValueOf(*layer);
-    if (!value.is_number() || !arguments[1].is_number() ||
-        value.as_double() != arguments[1].as_double()) {
+std::string MaskOperations::MakerOf(const Value& operation) {
+  if (IsOfClass(operation, "NotEqual")) {
+    return MaskingCall("Embedding", operation);
+  }
+  const Value* const before =
+      IsAnyAlongLastAxis(operation) ? OperationBefore(operation) : nullptr;
+  if (before == nullptr) return "";
+  used_.insert(before);
+  if (IsOfClass(*before, "NotEqual")) return MaskingCall("Masking", *before);
+  return IsOfClass(*before, "Concatenate") ? ConcatenateCall(*before) : "";
+}
+
+const Value* MaskOperations::OperationBefore(const Value& operation) const {
+  const std::vector<const Value*> read =
+      TensorsIn(ArgumentsOfOperation(operation));
+  return read.size() == 1 ? OperationOf(*read[0]) : nullptr;
+}
+
+const Value* MaskOperations::OperationOf(const Value& tensor) const {
+  const absl::StatusOr<KerasHistory> history = HistoryOfTensor(tensor, Path());
+  if (!history.ok()) return nullptr;
+  const auto found = entries_.find(history->layer);
+  if (found == entries_.end() || !IsOperation(*found->second) ||
+      CallsIn(*found->second).size() != 1) {
+    return nullptr;
+  }
+  const std::string class_name = TextOf(*found->second, "class_name");
+  return class_name == "NotEqual" || IsOneOf(class_name, kOfMasks) ||
+                 IsOneOf(class_name, kOfShapes)
+             ? found->second
+             : nullptr;
+}
+
+std::string MaskOperations::MaskingCall(absl::string_view class_name,
+                                        const Value& operation) {
+  const Value::List& arguments = ArgumentsOfOperation(operation);
+  if (arguments.size() != 2 || !IsTensor(arguments[0])) return "";
+  for (const Value* const layer : makers_of_masks_) {
+    if (++visit_count_ > kMaxVisits) return "";
+    const Value* const value = MaskedValueOf(*layer);
+    if (!IsOfClass(*layer, class_name) || value == nullptr ||
+        !value->is_number() || !arguments[1].is_number() ||
+        value->as_double() != arguments[1].as_double()) {
       continue;
     }
-    const Value::List& calls = CallsIn(*layer);
-    for (size_t i = 0; i < calls.size(); ++i) {
-      const Value::List& of_layer = ArgumentsIn(calls[i]);
-      if (of_layer.empty() || !IsTensor(of_layer[0]) ||
-          !AreSameTensor(of_layer[0], arguments[0])) {
-        continue;
-      }
-      return NameOfCall(TextOf(*layer, "name"), static_cast<int>(i));
+    const std::string call = CallThatReads(*layer, {&arguments[0]});
+    if (!call.empty()) return call;
+  }
+  return "";
+}
+
+std::string MaskOperations::ConcatenateCall(const Value& concatenation) {
+  std::vector<Part> parts;
+  std::vector<const Value*> inputs;
+  for (const Value* each : TensorsIn(ArgumentsOfOperation(concatenation))) {
+    parts.push_back(ReadPart(*each));
+    inputs.push_back(parts.back().input);
+    if (inputs.back() == nullptr) return "";
+  }
+  const Value* const axis = ConfigValue(concatenation, "axis");
+  std::string call;
+  for (const Value* const layer : makers_of_masks_) {
+    if (++visit_count_ > kMaxVisits || !call.empty()) break;
+    const Value* const of_layer = ConfigValue(*layer, "axis");
+    if (IsOfClass(*layer, "Concatenate") && axis != nullptr &&
+        of_layer != nullptr && *axis == *of_layer) {
+      call = CallThatReads(*layer, inputs);
     }
   }
-  return NotSupported(
-      path, absl::StrCat("masks such as \"", TextOf(operation, "name"),
-                         "\", which no Embedding or Masking makes,"));
+  if (call.empty() ||
+      !of_concatenates_.emplace(call, std::set<std::string>()).second) {
+    return call;
+  }
+  for (const Part& part : parts) {
+    if (part.mask != nullptr) unread_.push_back({call, part.mask});
+  }
+  return call;
+}
+
+std::string MaskOperations::CallThatReads(
+    const Value& layer, const std::vector<const Value*>& tensors) {
+  const Value::List& calls = CallsIn(layer);
+  for (size_t i = 0; i < calls.size() && visit_count_ <= kMaxVisits; ++i) {
+    const std::vector<const Value*> read = TensorsIn(ArgumentsIn(calls[i]));
+    visit_count_ += 1 + read.size();
+    if (AreSameTensors(read, tensors)) {
+      return NameOfCall(TextOf(layer, "name"), static_cast<int>(i));
+    }
+  }
+  return "";
+}
+
+// Ones like the input, or its mask with an axis more, made as large as it:
+// logical_or(expand_dims(mask), zeros_like(input)).
+MaskOperations::Part MaskOperations::ReadPart(const Value& part) {
+  ++visit_count_;
+  const Value* const operation = OperationOf(part);
+  if (operation == nullptr) return {};
+  used_.insert(operation);
+  const std::vector<const Value*> read =
+      TensorsIn(ArgumentsOfOperation(*operation));
+  if (IsOfClass(*operation, "OnesLike") && read.size() == 1) {
+    return {.input = read[0]};
+  }
+  if (!IsOfClass(*operation, "LogicalOr") || read.size() != 2) return {};
+  const Value* const expanded = OperationOf(*read[0]);
+  const Value* const zeros = OperationOf(*read[1]);
+  if (expanded == nullptr || zeros == nullptr ||
+      !IsOfClass(*expanded, "ExpandDims") || !IsOfClass(*zeros, "ZerosLike") ||
+      !IsLastAxis(ConfigValue(*expanded, "axis"))) {
+    return {};
+  }
+  used_.insert(expanded);
+  used_.insert(zeros);
+  const std::vector<const Value*> masks =
+      TensorsIn(ArgumentsOfOperation(*expanded));
+  const std::vector<const Value*> inputs =
+      TensorsIn(ArgumentsOfOperation(*zeros));
+  if (masks.size() != 1 || inputs.size() != 1) return {};
+  return {.input = inputs[0], .mask = masks[0]};
 }
 
 }  // namespace paceline

@@ -7,16 +7,17 @@
 //         \     /
 //          lstm(x, mask=…)
 //
-// Merges add `logical_or` and others. When Keras reads such a file it computes
-// the same masks again, and so do we (graph_masks.h). So the entries are left
-// out. A mask that somebody gave a layer by hand looks the same: of each call
-// we read which layers made its mask, and the graph refuses others
-// (KerasObject::masked_by).
+// Merges add `logical_or` and others. The graph computes the same masks
+// (graph_masks.h), so the entries are left out. A mask that somebody gave a
+// layer by hand looks the same: of each call we read which layers made its
+// mask, and the graph refuses others (KerasObject::masked_by).
 #ifndef PACELINE_COMMON_KERAS_MASK_OPERATIONS_H_
 #define PACELINE_COMMON_KERAS_MASK_OPERATIONS_H_
 
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -27,18 +28,24 @@
 
 namespace paceline {
 
-// Whether a call may have a mask by this keyword.
-bool IsMaskKeyword(absl::string_view keyword);
+// The keyword by which Keras records the mask of a call.
+inline constexpr absl::string_view kMaskKeyword = "mask";
+
+// Whether a call reads no mask in Keras, whatever its inputs have: an operator
+// such as x + y, which is no layer, and a call of a layer with keywords, for
+// which Keras records no mask.
+bool ReadsNoMask(const Value& entry, const Value& call);
 
 class MaskOperations {
  public:
-  // Reads the masks of all calls of `layers`, at `path`, which must outlive the
-  // object. Unimplemented for masks that no layer made.
+  // Reads the masks of all calls of `layers`, which must outlive the object.
+  // `path`: of `layers`. Unimplemented for masks that no layer made.
   static absl::StatusOr<MaskOperations> Read(const Value::List& layers,
                                              const Path& path);
 
   // For each call of a layer, an index into `layers`: the names of the calls of
-  // Embedding and Masking layers that made its masks.
+  // Embedding, Masking and Concatenate layers whose masks, or any of them, are
+  // the mask of the call. Of a Concatenate: the masks of its inputs.
   const std::vector<std::vector<std::string>>& MakersOf(size_t layer) const {
     return makers_[layer];
   }
@@ -55,17 +62,47 @@ class MaskOperations {
   // Adds those of the mask `tensor`.
   absl::Status AddMakers(const Value& tensor, const Path& path,
                          std::set<std::string>& makers);
-  // The name of the call of a layer that makes the mask `operation`, a
-  // comparison of the layer's input with a number.
-  absl::StatusOr<std::string> MakerOf(const Value& operation,
-                                      const Path& path) const;
+  // The call that made the mask that an operation gives; "": it is not what
+  // Keras writes.
+  std::string MakerOf(const Value& operation);
+  // The entry of an operation of masks that gives a tensor; null: it is none.
+  const Value* OperationOf(const Value& tensor) const;
+  // The only operation that an operation reads; null: it does not read one.
+  const Value* OperationBefore(const Value& operation) const;
+  // The call of a layer of the class that makes the mask `operation`, a
+  // comparison of the layer's input with a number; "": there is none.
+  std::string MaskingCall(absl::string_view class_name, const Value& operation);
+  // The call of a Concatenate of whose inputs `concatenation` has the masks;
+  // "": there is none. The masks themselves are read later.
+  std::string ConcatenateCall(const Value& concatenation);
+
+  // The call of a layer that reads these tensors; "": there is none.
+  std::string CallThatReads(const Value& layer,
+                            const std::vector<const Value*>& tensors);
+
+  // A part of a concatenation of masks.
+  struct Part {
+    // What the Concatenate reads.
+    const Value* input = nullptr;
+    // Null: all steps count.
+    const Value* mask = nullptr;
+  };
+  // No input: it is not what Keras writes.
+  Part ReadPart(const Value& part);
 
   // The entries by name.
   absl::flat_hash_map<std::string, const Value*> entries_;
-  std::vector<const Value*> masking_layers_;
+  // Layers that make masks.
+  std::vector<const Value*> makers_of_masks_;
   // By entry, by call.
   std::vector<std::vector<std::vector<std::string>>> makers_;
   std::set<const Value*> used_;
+  // By call of a Concatenate whose mask some call reads: those of its inputs'.
+  std::map<std::string, std::set<std::string>> of_concatenates_;
+  // Masks of inputs of these calls that are not read yet.
+  std::vector<std::pair<std::string, const Value*>> unread_;
+  // Operations and layers that were looked at.
+  size_t visit_count_ = 0;
 };
 
 }  // namespace paceline

@@ -172,17 +172,22 @@ absl::Status ReadCalls(const Value& value, const Path& path, int nesting,
     return ConfigError(path.Key("inbound_nodes"),
                        "empty; expected the call of the layer");
   }
+  const auto reads_no_mask = [&value](size_t call) {
+    return ReadsNoMask(value, value.Find("inbound_nodes")->as_list()[call]);
+  };
   if (!inputs.empty()) {
     layer.inputs = std::move(inputs[0]);
     layer.masked_by = std::move(masked_by[0]);
+    layer.unmasked = reads_no_mask(0);
   }
   calls.push_back({std::move(layer), path});
   for (size_t i = 1; i < inputs.size(); ++i) {
     const std::string call_name = NameOfCall(name, static_cast<int>(i));
-    calls.push_back({{RepeatedCall::kClassName,
-                      Value::Map{{"name", call_name}, {"layer", name}},
-                      std::move(inputs[i]), std::move(masked_by[i])},
-                     path});
+    calls.push_back(
+        {{RepeatedCall::kClassName,
+          Value::Map{{"name", call_name}, {"layer", name}},
+          std::move(inputs[i]), std::move(masked_by[i]), reads_no_mask(i)},
+         path});
   }
   return absl::OkStatus();
 }
@@ -191,6 +196,7 @@ absl::Status ReadCalls(const Value& value, const Path& path, int nesting,
 // the first call of its layer.
 std::vector<std::string> NamesBefore(const KerasObject& call) {
   std::vector<std::string> names = call.inputs;
+  names.insert(names.end(), call.masked_by.begin(), call.masked_by.end());
   if (call.class_name == RepeatedCall::kClassName) {
     names.push_back(call.config.Find("layer")->as_string());
   }

@@ -83,7 +83,8 @@ class GraphBuilder {
     const std::vector<ModelTree::Child>& children = graph_.tree.children;
     for (const int output : graph_.tree.outputs) {
       graph_.outputs.push_back(children[output].node);
-      graph_.output_masks.push_back(masks_.Of(children[output].node));
+      graph_.output_masks.push_back(
+          masks_.OfModelOutput(children[output].node));
     }
     return std::move(graph_);
   }
@@ -119,18 +120,27 @@ class GraphBuilder {
       }
       child.inputs = std::move(layer.inputs);
       const std::vector<int> masked_by = std::move(layer.masked_by);
+      const bool is_unmasked = layer.is_unmasked;
       const Path path = LayerPath(scope.path, i);
       RETURN_IF_ERROR(AddChild(std::move(layer), tree, scope, path, child));
-      const absl::Status status = masks_.CheckMakers(child, masked_by, tree);
-      if (!status.ok()) {
-        return LayerError(child.class_name(), child.name, path.Key("masked_by"),
-                          status);
-      }
+      RETURN_IF_ERROR(CheckMasks(child, masked_by, is_unmasked, tree, path));
       child.mask_paths = masks_.PathsTo(child, tree);
       tree.children.push_back(std::move(child));
     }
     RETURN_IF_ERROR(CheckAllAreRead(tree, scope.path));
     return tree;
+  }
+
+  // Checks what the configuration of a child of `tree` says of the masks of
+  // what it reads.
+  absl::Status CheckMasks(const ModelTree::Child& child,
+                          const std::vector<int>& masked_by, bool is_unmasked,
+                          const ModelTree& tree, const Path& path) const {
+    absl::Status status = masks_.CheckMakers(child, masked_by, tree);
+    if (status.ok() && is_unmasked) status = masks_.CheckUnmasked(child, tree);
+    if (status.ok()) return status;
+    return LayerError(child.class_name(), child.name,
+                      path.Key(is_unmasked ? "unmasked" : "masked_by"), status);
   }
 
   absl::Status CountLayers(size_t count, const Path& path) {
@@ -204,10 +214,11 @@ class GraphBuilder {
                          .trainable = outer.trainable && model.trainable,
                          .nesting = outer.nesting + 1,
                          .inputs = &inputs};
+    masks_.EnterModel(inputs);
     ASSIGN_OR_RETURN(ModelTree tree, AddModel(model, scope, /*outputs=*/{}));
     tree.name = child.name;
     child.node = tree.children[tree.outputs[0]].node;
-    masks_.HideOrigin(child.node);
+    masks_.LeaveModel(child.node);
     child.model = std::make_shared<const ModelTree>(std::move(tree));
     return absl::OkStatus();
   }
@@ -280,6 +291,7 @@ class GraphBuilder {
         model.children.begin(), model.children.end(),
         [](const ModelTree::Child& child) { return child.inputs.empty(); });
     RETURN_IF_ERROR(CheckModelInputs(input_count, inputs.size(), path));
+    masks_.EnterModel({inputs.begin(), inputs.end()});
     std::vector<int> nodes;
     for (const ModelTree::Child& child : model.children) {
       if (child.inputs.empty()) {
@@ -296,7 +308,7 @@ class GraphBuilder {
       ASSIGN_OR_RETURN(nodes.emplace_back(),
                        CallAgain(child, callee, std::move(read), path));
     }
-    masks_.HideOrigin(nodes[model.outputs[0]]);
+    masks_.LeaveModel(nodes[model.outputs[0]]);
     return nodes[model.outputs[0]];
   }
 
@@ -304,7 +316,7 @@ class GraphBuilder {
   absl::StatusOr<Node> MakeNode(const Layer& layer, std::vector<int> inputs,
                                 const Path& path) {
     // Calls of models that call models twice multiply.
-    if (graph_.nodes.size() >= limits::kMaxLayers) {
+    if (call_count_++ >= limits::kMaxLayers) {
       return ConfigError(
           path, absl::StrCat("the model has more than ", limits::kMaxLayers,
                              " calls of layers"));
@@ -332,15 +344,12 @@ class GraphBuilder {
     return shapes;
   }
 
-  // Adds the node, and one for the mask of its output; returns the node.
+  // Adds the node and its masks; returns it.
   absl::StatusOr<int> AddNode(Node node, const Path& path) {
     const Layer& layer = *node.layer;
-    masks_.AddInputs(node);
-    graph_.nodes.push_back(std::move(node));
-    const auto index = static_cast<int>(graph_.nodes.size()) - 1;
-    const absl::Status status = masks_.AddOutput();
-    if (status.ok()) return index;
-    return LayerError(layer.class_name(), layer.name, path, status);
+    absl::StatusOr<int> index = masks_.AddNode(std::move(node));
+    if (index.ok()) return index;
+    return LayerError(layer.class_name(), layer.name, path, index.status());
   }
 
   absl::Status CheckReadsIds(const Layer& layer, const Path& path,
@@ -363,6 +372,7 @@ class GraphBuilder {
   Graph graph_;
   GraphMasks masks_{graph_};
   size_t layer_count_ = 0;
+  size_t call_count_ = 0;
   absl::flat_hash_map<const Layer*, int> call_counts_;
 };
 

@@ -4,104 +4,258 @@
 #include <optional>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/status_macros.h"
 #include "common/model/layers/mask_layers.h"
+#include "common/model/layers/multi_head_attention.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
+namespace {
 
-void GraphMasks::AddInputs(Node& node) const {
-  if (!node.layer->reads_masks()) return;
-  const std::vector<int> inputs = node.inputs;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const int mask = Of(inputs[i]);
-    if (mask < 0) continue;
-    node.inputs.push_back(mask);
-    node.masked_inputs.push_back(static_cast<int>(i));
-  }
+// Each node keeps those of its mask.
+constexpr size_t kMaxSources = 256;
+
+// Adds a path from a node to those of a mask.
+void AddPath(int node, int operation_count, std::map<int, int>& paths) {
+  int& longest = paths[node];
+  longest = std::max(longest, operation_count);
 }
 
-absl::Status GraphMasks::AddOutput() {
-  const auto index = static_cast<int>(graph_.nodes.size()) - 1;
-  const Node& node = graph_.nodes[index];
-  std::vector<Shape> inputs;
-  std::vector<std::optional<Shape>> masks;
-  for (size_t i = 0; i < node.layer_input_count(); ++i) {
-    const int mask = Of(node.inputs[i]);
-    inputs.push_back(graph_.nodes[node.inputs[i]].output_shape);
-    masks.push_back(mask < 0 ? std::nullopt
-                             : std::optional(graph_.nodes[mask].output_shape));
+// Whether the masks of inputs matter to a layer or to the mask of its output.
+bool UsesMasks(const Layer& layer) {
+  return layer.reads_masks() || layer.passes_mask() || layer.is_merge();
+}
+
+bool IsAttention(const Layer& layer) {
+  return layer.class_name() == MultiHeadAttention::kClassName;
+}
+
+}  // namespace
+
+absl::StatusOr<int> GraphMasks::AddNode(Node node) {
+  const Layer& layer = *node.layer;
+  const std::vector<int> inputs = node.inputs;
+  std::vector<const Mask*> recorded;
+  std::vector<const Mask*> running;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    recorded.push_back(&Recorded(inputs[i]));
+    ASSIGN_OR_RETURN(const Mask* const mask, Running(inputs[i], layer, inputs));
+    const bool has_argument =
+        layer.has_mask_argument() && recorded.back()->node >= 0;
+    running.push_back(has_argument ? recorded.back() : mask);
+    if (!layer.reads_masks() || running.back()->node < 0) continue;
+    node.inputs.push_back(running.back()->node);
+    node.masked_inputs.push_back(static_cast<int>(i));
   }
-  ASSIGN_OR_RETURN(OutputMask output, node.layer->ComputeMask({inputs, masks}));
-  ASSIGN_OR_RETURN(Mask mask, MakeMask(index, std::move(output)));
+  graph_.nodes.push_back(std::move(node));
+  const auto index = static_cast<int>(graph_.nodes.size()) - 1;
+  Masks masks;
+  ASSIGN_OR_RETURN(masks.recorded, MakeMask(layer, inputs, recorded));
+  masks.running = masks.recorded;
+  const bool are_same = std::equal(
+      recorded.begin(), recorded.end(), running.begin(),
+      [](const Mask* a, const Mask* b) { return a->node == b->node; });
+  if (!are_same) {
+    ASSIGN_OR_RETURN(masks.running, MakeMask(layer, inputs, running));
+  }
   masks_.resize(graph_.nodes.size());
-  masks_[index] = std::move(mask);
+  masks_[index] = std::move(masks);
+  if (IsAttention(layer)) RETURN_IF_ERROR(Attend(index, inputs));
+  return index;
+}
+
+void GraphMasks::EnterModel(const std::vector<int>& inputs) {
+  model_inputs_.emplace_back(inputs.begin(), inputs.end());
+}
+
+void GraphMasks::LeaveModel(int output) {
+  model_inputs_.pop_back();
+  if (static_cast<size_t>(output) >= masks_.size()) return;
+  masks_[output].recorded = Mask();
+}
+
+int GraphMasks::OfModelOutput(int node) const {
+  return Of(node).attended.empty() ? Of(node).running.node : -1;
+}
+
+const GraphMasks::Masks& GraphMasks::Of(int node) const {
+  static const auto& none = *new Masks();
+  return static_cast<size_t>(node) < masks_.size() ? masks_[node] : none;
+}
+
+const GraphMasks::Mask& GraphMasks::Recorded(int node) const {
+  static const auto& none = *new Mask();
+  const bool is_of_model_around =
+      !model_inputs_.empty() && model_inputs_.back().contains(node);
+  return is_of_model_around ? none : Of(node).recorded;
+}
+
+absl::StatusOr<const GraphMasks::Mask*> GraphMasks::Running(
+    int input, const Layer& layer, absl::Span<const int> inputs) const {
+  static const auto& none = *new Mask();
+  const Masks& masks = Of(input);
+  const bool is_used = UsesMasks(layer);
+  for (const int attention : masks.attended) {
+    if (masks.running.node < 0 || !is_used) break;
+    if (Before(inputs, attention)[attention]) return &none;
+    if (layer.has_mask_argument()) continue;
+    return absl::UnimplementedError(absl::StrCat(
+        "it reads the mask of \"", graph_.nodes[input].layer->name,
+        "\", which MultiHeadAttention \"", graph_.nodes[attention].layer->name,
+        "\" takes away; it depends on Keras which of the two runs first, which "
+        "is not supported"));
+  }
+  return &masks.running;
+}
+
+std::vector<bool> GraphMasks::Before(absl::Span<const int> nodes,
+                                     int least) const {
+  std::vector<bool> before(graph_.nodes.size());
+  std::vector<int> next(nodes.begin(), nodes.end());
+  while (!next.empty()) {
+    const int node = next.back();
+    next.pop_back();
+    if (node < least || before[node]) continue;
+    before[node] = true;
+    const std::vector<int>& inputs = graph_.nodes[node].inputs;
+    next.insert(next.end(), inputs.begin(), inputs.end());
+  }
+  return before;
+}
+
+absl::Status GraphMasks::Attend(int attention, absl::Span<const int> inputs) {
+  const std::vector<bool> before = Before(inputs, 0);
+  for (const int input : inputs) {
+    if (Of(input).running.node < 0) continue;
+    for (int reader = input + 1; reader < attention; ++reader) {
+      const Node& node = graph_.nodes[reader];
+      const auto end = node.inputs.begin() +
+                       static_cast<ptrdiff_t>(node.layer_input_count());
+      if (std::find(node.inputs.begin(), end, input) == end ||
+          node.layer->has_mask_argument() || !UsesMasks(*node.layer) ||
+          before[reader]) {
+        continue;
+      }
+      return absl::UnimplementedError(absl::StrCat(
+          "it takes the mask of \"", graph_.nodes[input].layer->name,
+          "\" away, which \"", node.layer->name,
+          "\" reads; it depends on Keras which of the two runs first, which is "
+          "not supported"));
+    }
+    masks_[input].attended.push_back(attention);
+  }
   return absl::OkStatus();
 }
 
-absl::StatusOr<GraphMasks::Mask> GraphMasks::MakeMask(int node,
-                                                      OutputMask output) {
-  const std::vector<int> inputs(
-      graph_.nodes[node].inputs.begin(),
-      graph_.nodes[node].inputs.begin() +
-          static_cast<ptrdiff_t>(graph_.nodes[node].layer_input_count()));
-  const std::string name =
-      absl::StrCat(graph_.nodes[node].layer->name, "/mask");
-  Mask mask;
+absl::StatusOr<GraphMasks::Mask> GraphMasks::MakeMask(
+    const Layer& layer, absl::Span<const int> inputs,
+    absl::Span<const Mask* const> masks) {
+  std::vector<Shape> shapes;
+  std::vector<std::optional<Shape>> mask_shapes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    shapes.push_back(graph_.nodes[inputs[i]].output_shape);
+    mask_shapes.push_back(
+        masks[i]->node < 0
+            ? std::nullopt
+            : std::optional(graph_.nodes[masks[i]->node].output_shape));
+  }
+  ASSIGN_OR_RETURN(OutputMask output, layer.ComputeMask({shapes, mask_shapes}));
+  const std::string name = absl::StrCat(layer.name, "/mask");
   switch (output.kind) {
     case OutputMask::Kind::kNone:
-      return mask;
+      break;
     case OutputMask::Kind::kOfFirstInput:
-      return MaskOf(inputs[0]);
-    case OutputMask::Kind::kAnyOfInputs: {
-      mask = AnyOf(node);
-      std::set<int> distinct;
-      for (const int input : inputs) distinct.insert(Of(input));
-      if (distinct.size() == 1) {
-        mask.node = *distinct.begin();
-        return mask;
-      }
-      ASSIGN_OR_RETURN(mask.node, AddNode(std::make_unique<AnyMask>(), name,
-                                          {distinct.begin(), distinct.end()}));
-      return mask;
-    }
+      return *masks[0];
+    case OutputMask::Kind::kAnyOfInputs:
+      return MakeAnyOf(name, masks);
+    case OutputMask::Kind::kFromMasks:
+      return MakeFromMasks(std::move(output), name, inputs, masks);
     case OutputMask::Kind::kFromInput: {
-      mask.paths = {{inputs[0], output.operation_count}};
+      Mask mask;
+      mask.paths[inputs[0]] = output.operation_count;
       ASSIGN_OR_RETURN(mask.node,
                        AddMade(std::move(output.layer), name, inputs[0]));
       mask.made = {mask.node};
       return mask;
     }
-    case OutputMask::Kind::kFromMasks: {
-      std::vector<int> read;
-      for (const int input : inputs) {
-        const Mask& of_input = MaskOf(input);
-        // The values of the input count as well: Keras makes a tensor of its
-        // shape, which takes one operation; to a mask it adds an axis first.
-        mask.paths.push_back(
-            {input, output.operation_count - (of_input.node < 0 ? 1 : 0)});
-        if (of_input.node < 0) continue;
-        read.push_back(of_input.node);
-        mask.made.insert(of_input.made.begin(), of_input.made.end());
-        for (const Path& path : of_input.paths) {
-          mask.paths.push_back(
-              {path.node, path.operation_count + output.operation_count});
-        }
-      }
-      ASSIGN_OR_RETURN(mask.node,
-                       AddNode(std::move(output.layer), name, std::move(read)));
-      return mask;
+  }
+  return Mask();
+}
+
+// The values of the inputs count as well: Keras makes a tensor of the shape of
+// each, which takes one operation; to a mask it adds an axis first.
+absl::StatusOr<GraphMasks::Mask> GraphMasks::MakeFromMasks(
+    OutputMask output, const std::string& name, absl::Span<const int> inputs,
+    absl::Span<const Mask* const> masks) {
+  Mask mask;
+  std::vector<int> read;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool has_mask = masks[i]->node >= 0;
+    AddPath(inputs[i], output.operation_count - (has_mask ? 0 : 1), mask.paths);
+    if (!has_mask) continue;
+    read.push_back(masks[i]->node);
+    for (const auto& [source, count] : masks[i]->paths) {
+      AddPath(source, count + output.operation_count, mask.paths);
     }
   }
+  if (mask.paths.size() > kMaxSources) {
+    return absl::UnimplementedError(
+        absl::StrCat("a mask that depends on more than ", kMaxSources,
+                     " layers is not supported"));
+  }
+  ASSIGN_OR_RETURN(mask.node,
+                   AddMaskNode(std::move(output.layer), name, std::move(read)));
+  mask.made = {mask.node};
   return mask;
 }
 
-absl::StatusOr<int> GraphMasks::AddNode(std::unique_ptr<Layer> layer,
-                                        const std::string& name,
-                                        std::vector<int> inputs) {
+// Keras computes (mask 0 or mask 1) or mask 2 …
+absl::StatusOr<GraphMasks::Mask> GraphMasks::MakeAnyOf(
+    const std::string& name, absl::Span<const Mask* const> masks) {
+  Mask any;
+  std::set<int> distinct;
+  const auto count = static_cast<int>(masks.size());
+  for (int i = 0; i < count; ++i) {
+    distinct.insert(masks[i]->node);
+    any.made.insert(masks[i]->made.begin(), masks[i]->made.end());
+    for (const auto& [source, operation_count] : masks[i]->paths) {
+      AddPath(source, operation_count + count - std::max(i, 1), any.paths);
+    }
+  }
+  if (any.paths.size() > kMaxSources || any.made.size() > kMaxSources) {
+    return absl::UnimplementedError(
+        absl::StrCat("a mask that depends on more than ", kMaxSources,
+                     " layers is not supported"));
+  }
+  if (distinct.size() == 1) {
+    any.node = *distinct.begin();
+    return any;
+  }
+  ASSIGN_OR_RETURN(any.node, AddMaskNode(std::make_unique<AnyMask>(), name,
+                                         {distinct.begin(), distinct.end()}));
+  return any;
+}
+
+absl::StatusOr<int> GraphMasks::AddMade(std::unique_ptr<Layer> layer,
+                                        const std::string& name, int input) {
+  for (const int made : made_) {
+    const auto& other =
+        static_cast<const DiffersMask&>(*graph_.nodes[made].layer);
+    if (graph_.nodes[made].inputs[0] == input &&
+        other.IsSameAs(static_cast<const DiffersMask&>(*layer))) {
+      return made;
+    }
+  }
+  ASSIGN_OR_RETURN(made_.emplace_back(),
+                   AddMaskNode(std::move(layer), name, {input}));
+  return made_.back();
+}
+
+absl::StatusOr<int> GraphMasks::AddMaskNode(std::unique_ptr<Layer> layer,
+                                            const std::string& name,
+                                            std::vector<int> inputs) {
   layer->name = name;
   Node node;
   node.layer = layer.get();
@@ -116,56 +270,20 @@ absl::StatusOr<int> GraphMasks::AddNode(std::unique_ptr<Layer> layer,
   return static_cast<int>(graph_.nodes.size()) - 1;
 }
 
-absl::StatusOr<int> GraphMasks::AddMade(std::unique_ptr<Layer> layer,
-                                        const std::string& name, int input) {
-  for (const int made : made_) {
-    const auto& other =
-        static_cast<const DiffersMask&>(*graph_.nodes[made].layer);
-    if (graph_.nodes[made].inputs[0] == input &&
-        other.IsSameAs(static_cast<const DiffersMask&>(*layer))) {
-      return made;
-    }
-  }
-  ASSIGN_OR_RETURN(made_.emplace_back(),
-                   AddNode(std::move(layer), name, {input}));
-  return made_.back();
-}
-
-// Keras computes (mask 0 or mask 1) or mask 2 …
-GraphMasks::Mask GraphMasks::AnyOf(int node) const {
-  Mask any;
-  const auto count = static_cast<int>(graph_.nodes[node].layer_input_count());
-  for (int i = 0; i < count; ++i) {
-    const Mask& mask = MaskOf(graph_.nodes[node].inputs[i]);
-    any.made.insert(mask.made.begin(), mask.made.end());
-    for (const Path& path : mask.paths) {
-      const int more = count - std::max(i, 1);
-      any.paths.push_back({path.node, path.operation_count + more});
-    }
-  }
-  return any;
-}
-
-void GraphMasks::HideOrigin(int node) {
-  if (Of(node) < 0) return;
-  masks_[node].made = {node};
-  masks_[node].paths.clear();
-}
-
-int GraphMasks::Of(int node) const { return MaskOf(node).node; }
-
 absl::Status GraphMasks::CheckMakers(const ModelTree::Child& child,
                                      const std::vector<int>& makers,
                                      const ModelTree& tree) const {
   if (makers.empty()) return absl::OkStatus();
-  std::set<int> named;
-  for (const int maker : makers) named.insert(Of(tree.children[maker].node));
-  std::set<int> found;
-  for (const int input : child.inputs) {
-    const Mask& mask = MaskOf(tree.children[input].node);
-    found.insert(mask.made.begin(), mask.made.end());
-  }
-  if (named == found) return absl::OkStatus();
+  const auto made_of = [this, &tree](const std::vector<int>& children) {
+    std::set<int> made;
+    for (const int each : children) {
+      const Mask& mask = Recorded(tree.children[each].node);
+      made.insert(mask.made.begin(), mask.made.end());
+    }
+    return made;
+  };
+  const std::set<int> found = made_of(child.inputs);
+  if (!found.empty() && made_of(makers) == found) return absl::OkStatus();
   const auto add_name = [this](std::string* text, int made) {
     absl::StrAppend(text, "\"", graph_.nodes[made].layer->name, "\"");
   };
@@ -175,26 +293,33 @@ absl::Status GraphMasks::CheckMakers(const ModelTree::Child& child,
       found.empty() ? "no layer" : absl::StrJoin(found, ", ", add_name)));
 }
 
+absl::Status GraphMasks::CheckUnmasked(const ModelTree::Child& child,
+                                       const ModelTree& tree) const {
+  for (const int input : child.inputs) {
+    const int node = tree.children[input].node;
+    if (Recorded(node).node < 0 && OfModelOutput(node) < 0) continue;
+    return absl::UnimplementedError(absl::StrCat(
+        "it does not read the mask of \"", tree.children[input].name,
+        "\" in Keras, which is not supported yet; expected a layer such as Add "
+        "in the place of an operator, and a call without keywords"));
+  }
+  return absl::OkStatus();
+}
+
 std::vector<ModelTree::MaskPath> GraphMasks::PathsTo(
     const ModelTree::Child& child, const ModelTree& tree) const {
   std::vector<ModelTree::MaskPath> paths;
   if (child.layer != nullptr && !child.layer->has_mask_argument()) return paths;
   for (const int input : child.inputs) {
-    for (const Path& path : MaskOf(tree.children[input].node).paths) {
-      const auto source = std::find_if(
-          tree.children.begin(), tree.children.end(),
-          [&](const ModelTree::Child& each) { return each.node == path.node; });
-      if (source == tree.children.end()) continue;
-      paths.push_back({static_cast<int>(source - tree.children.begin()),
-                       path.operation_count});
+    const std::map<int, int>& of_input =
+        Recorded(tree.children[input].node).paths;
+    for (size_t i = 0; !of_input.empty() && i < tree.children.size(); ++i) {
+      const auto path = of_input.find(tree.children[i].node);
+      if (path == of_input.end()) continue;
+      paths.push_back({static_cast<int>(i), path->second});
     }
   }
   return paths;
-}
-
-const GraphMasks::Mask& GraphMasks::MaskOf(int node) const {
-  static const auto& none = *new Mask();
-  return static_cast<size_t>(node) < masks_.size() ? masks_[node] : none;
 }
 
 }  // namespace paceline

@@ -5,23 +5,35 @@
 // the mask of their input on, others drop it (Layer::ComputeMask). Recurrent
 // layers, attention and GlobalAveragePooling1D skip the steps that do not
 // count, and so do losses, and metrics that are means, if a mask reaches the
-// output.
+// output. A mask is the output of a node, 1 for steps that count and 0 for
+// others, and a further input of the nodes that read it.
 //
-// A mask is the output of a node, 1 for steps that count and 0 for others, and
-// a further input of the nodes that read it. So devices need nothing for masks.
+// In Keras an output has two masks:
 //
-// Keras' files of Functional models have the operations that compute masks
-// among the layers. They are not in ours, since Keras adds them when it reads a
-// model, but they count when it orders the layers; hence MaskPath.
+// * The recorded one, from when the model was made. Calls of layers that have
+//   an argument `mask` keep it (Layer::has_mask_argument), and Keras' files
+//   have the operations that compute it among the layers. They are not in ours,
+//   since Keras adds them again, but they count when it orders the layers
+//   (ModelTree::MaskPath). A model in a model records none: neither within, for
+//   its Inputs, nor outside, for its output.
+// * The one that the output has when the model runs, which all others read:
+//   merges, attention, losses, and layers that pass it on. MultiHeadAttention
+//   takes it away from what it has read.
+//
+// Mostly they are the same. Where they are not, each reader gets the one that
+// it gets in Keras.
 #ifndef PACELINE_COMMON_MODEL_GRAPH_MASKS_H_
 #define PACELINE_COMMON_MODEL_GRAPH_MASKS_H_
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "common/model/graph.h"
 #include "common/model/layer.h"
 #include "common/model/model_tree.h"
@@ -34,64 +46,89 @@ class GraphMasks {
   // `graph` must outlive the object.
   explicit GraphMasks(Graph& graph) : graph_(graph) {}
 
-  // Adds the masks that the layer of `node` reads to its inputs, before the
-  // node is added to the graph.
-  void AddInputs(Node& node) const;
+  // Adds a node to the graph, with the masks that its layer reads, and then
+  // perhaps one that computes the mask of its output; returns the node. Errors
+  // are those of Layer::ComputeMask.
+  absl::StatusOr<int> AddNode(Node node);
 
-  // Adds the mask of the output of the graph's last node. Errors are those of
-  // Layer::ComputeMask.
-  absl::Status AddOutput();
+  // Called before and after the nodes of a model in the model are added.
+  // `inputs`: the nodes that it reads; `output`: that of its output.
+  void EnterModel(const std::vector<int>& inputs);
+  void LeaveModel(int output);
 
-  // Makes the mask of a node, the output of a model in the model, one of which
-  // Keras' files do not say how it is computed.
-  void HideOrigin(int node);
+  // The node of the mask that the output of a model has at the end; -1: none.
+  int OfModelOutput(int node) const;
 
-  // The node that gives the mask of `node`; -1: it has none.
-  int Of(int node) const;
-
-  // Unimplemented unless the masks of what `child` reads are made by the
-  // children `makers` of `tree`. Empty: any.
+  // Unimplemented unless the recorded masks of what `child` reads are made by
+  // the same layers as those of the children `makers` of `tree`. Empty: any.
   absl::Status CheckMakers(const ModelTree::Child& child,
                            const std::vector<int>& makers,
                            const ModelTree& tree) const;
+
+  // Unimplemented if something that `child` reads has a mask.
+  absl::Status CheckUnmasked(const ModelTree::Child& child,
+                             const ModelTree& tree) const;
 
   // ModelTree::Child::mask_paths of a child of `tree`.
   std::vector<ModelTree::MaskPath> PathsTo(const ModelTree::Child& child,
                                            const ModelTree& tree) const;
 
  private:
-  // A path of Keras' operations from a node's output to a mask.
-  struct Path {
-    int node = 0;
-    int operation_count = 0;
-  };
-
   struct Mask {
     // -1: none.
     int node = -1;
     // The nodes of masks that layers made and that it was computed from.
     std::set<int> made;
-    std::vector<Path> paths;
+    // By node whose output Keras reads to compute it: the number of operations
+    // on the longest path. Merges of a mask with itself must not add paths.
+    std::map<int, int> paths;
   };
 
-  const Mask& MaskOf(int node) const;
-  // The mask that `output` says for the node.
-  absl::StatusOr<Mask> MakeMask(int node, OutputMask output);
-  // Adds a node that computes a mask; returns it.
-  absl::StatusOr<int> AddNode(std::unique_ptr<Layer> layer,
-                              const std::string& name, std::vector<int> inputs);
+  struct Masks {
+    Mask recorded;
+    Mask running;
+    // The nodes of attention that have read the output.
+    std::vector<int> attended;
+  };
+
+  const Masks& Of(int node) const;
+  const Mask& Recorded(int node) const;
+  // The mask of an input of a layer, as the layer gets it when the model runs.
+  // `inputs`: those of the layer.
+  absl::StatusOr<const Mask*> Running(int input, const Layer& layer,
+                                      absl::Span<const int> inputs) const;
+  // By node, from `least` on: whether it is among `nodes` or what these are
+  // computed from.
+  std::vector<bool> Before(absl::Span<const int> nodes, int least) const;
+  // Notes that an attention layer has read masks. Unimplemented if another
+  // layer has read them too, and Keras may run either first.
+  absl::Status Attend(int attention, absl::Span<const int> inputs);
+
+  // The mask of the output of `layer`, from those of its inputs.
+  absl::StatusOr<Mask> MakeMask(const Layer& layer,
+                                absl::Span<const int> inputs,
+                                absl::Span<const Mask* const> masks);
+  // The same for a layer that computes it from the masks: `output`.
+  absl::StatusOr<Mask> MakeFromMasks(OutputMask output, const std::string& name,
+                                     absl::Span<const int> inputs,
+                                     absl::Span<const Mask* const> masks);
+  absl::StatusOr<Mask> MakeAnyOf(const std::string& name,
+                                 absl::Span<const Mask* const> masks);
   // The node of the mask that `layer`, a DiffersMask, computes of a node.
   // Layers that make the same mask share it.
   absl::StatusOr<int> AddMade(std::unique_ptr<Layer> layer,
                               const std::string& name, int input);
-  // A mask without its node: that of merged inputs.
-  Mask AnyOf(int node) const;
+  absl::StatusOr<int> AddMaskNode(std::unique_ptr<Layer> layer,
+                                  const std::string& name,
+                                  std::vector<int> inputs);
 
   Graph& graph_;
   // By node; nodes of masks have none.
-  std::vector<Mask> masks_;
+  std::vector<Masks> masks_;
   // Nodes that compute masks from values.
   std::vector<int> made_;
+  // By model that is being added, the innermost last: the nodes that it reads.
+  std::vector<std::set<int>> model_inputs_;
 };
 
 }  // namespace paceline

@@ -137,6 +137,8 @@ class Layer {
   // Whether calls have the argument `mask` in Keras, whose files then name the
   // mask's tensor.
   virtual bool has_mask_argument() const { return false; }
+  // Whether it computes a mask, of which there is no gradient.
+  virtual bool is_mask() const { return false; }
 
   // Whether the output is the input as it is. A loss then reads what is before
   // the layer: see loss_input.h.

@@ -44,6 +44,7 @@ absl::StatusOr<NamedDraft> ReadLayer(const KerasObject& object,
   named.inputs = object.inputs;
   named.masked_by = object.masked_by;
   LayerDraft& draft = named.draft;
+  draft.is_unmasked = object.unmasked;
   if (object.class_name == NestedModel::kClassName) {
     ASSIGN_OR_RETURN(draft.model,
                      NestedModel::Fields().Read(object.config, path));

@@ -52,6 +52,11 @@ class Loss {
   // Unless overridden, it needs at least one axis.
   virtual absl::Status CheckOutput(const Shape& output) const;
 
+  // Whether a mask can leave out elements: the elements' axes are the first
+  // ones of `output`, or the loss is one number of the batch, which a mask
+  // leaves as it is. Otherwise Keras raises an error.
+  virtual bool FitsMask(const Shape& /*output*/) const { return true; }
+
   // Adds the loss's operations; returns the loss of each element of each
   // example, of shape (batch, ...), whose mean is the loss (masked_mean.h).
   // `input` is the output, or the logits before the activation if

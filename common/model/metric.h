@@ -54,6 +54,9 @@ class Metric {
   // used, for a state whose size depends on the output.
   virtual void SetOutput(const Shape& /*output*/) {}
 
+  // The same as Loss::FitsMask.
+  virtual bool FitsMask(const Shape& /*output*/) const { return true; }
+
   // Whether the metric is a mean over the elements of the examples. If the
   // output has a mask, only elements that count are in it.
   virtual bool is_mean() const { return true; }

@@ -148,6 +148,30 @@ absl::StatusOr<std::vector<ConstMetricPtr>> MakeMetricsOf(const v1::Job& job,
   return metrics;
 }
 
+// Checks that the loss and the metrics of an output fit its mask, if it has
+// one.
+absl::Status CheckFitMask(const Objective& objective, const Graph& graph,
+                          size_t output) {
+  if (graph.output_masks[output] < 0) return absl::OkStatus();
+  const Shape& shape = graph.output_shape(output);
+  const auto refuse = [&](const char* key, absl::string_view class_name) {
+    return ConfigError(
+        Path(key),
+        absl::StrCat(class_name, " along this axis does not fit the mask of ",
+                     "the model's output ", ShapeToString(shape),
+                     "; expected the last axis, or an output without a mask"));
+  };
+  if (!objective.loss->FitsMask(shape)) {
+    return refuse(kLossKey, objective.loss->class_name());
+  }
+  for (const ConstMetricPtr& metric : objective.metrics) {
+    if (!metric->FitsMask(shape)) {
+      return refuse(kMetricsKey, metric->class_name());
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Checks what the metrics of all outputs together may not be.
 absl::Status CheckTogether(absl::Span<const Objective> objectives) {
   std::set<std::string> names;
@@ -196,6 +220,7 @@ absl::StatusOr<std::vector<Objective>> MakeObjectives(const v1::Job& job,
         ReadClassWeights(job, *objective.loss, graph.output_shape(i)));
     ASSIGN_OR_RETURN(objective.metrics,
                      MakeMetricsOf(job, graph, i, *objective.loss));
+    RETURN_IF_ERROR(CheckFitMask(objective, graph, i));
   }
   RETURN_IF_ERROR(CheckTogether(objectives));
   return objectives;

@@ -1,5 +1,6 @@
 #include "coordinator/cli/validate.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -136,9 +137,12 @@ void PrintJob(const v1::Job& job, const Graph& graph, std::ostream& out) {
                          " worker"),
             out);
   PrintLine("model",
-            absl::StrCat(graph.nodes.size(), " layers, ", ParameterCount(graph),
-                         " parameters, ", InputShapes(graph), " -> ",
-                         OutputShapes(graph)),
+            absl::StrCat(std::count_if(graph.nodes.begin(), graph.nodes.end(),
+                                       [](const Node& node) {
+                                         return !node.layer->is_mask();
+                                       }),
+                         " layers, ", ParameterCount(graph), " parameters, ",
+                         InputShapes(graph), " -> ", OutputShapes(graph)),
             out);
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     const std::string of_output =

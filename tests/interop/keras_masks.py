@@ -69,6 +69,16 @@ def mask_cases():
              "inputs": ["e", "d"]},
             merge("Add", "a", "e"), {"GlobalAveragePooling1D": {}},
         ),
+        # The second sees no mask, since the first takes that of "e" away.
+        of_ids(
+            "attention_twice",
+            {"MultiHeadAttention": {"num_heads": 1, "key_dim": 3, "use_bias": False, "name": "a"},
+             "inputs": ["e", "e"]},
+            {"Add": {"name": "s"}, "inputs": ["e", "a"]},
+            {"MultiHeadAttention": {"num_heads": 1, "key_dim": 3, "use_bias": False, "name": "b"},
+             "inputs": ["s", "s"]},
+            merge("Add", "s", "b"),
+        ),
         of_ids(
             "attention_causal",
             {"MultiHeadAttention": {"num_heads": 1, "key_dim": 3, "use_bias": False,

@@ -55,8 +55,8 @@ absl::StatusOr<Shape> ConcatenatedMask::OutputShape(
   return output;
 }
 
-op::Tensor ConcatenatedMask::AllOf(const Part& part,
-                                   const op::Tensor& other_mask) const {
+op::Tensor ConcatenatedMask::OnesFor(const Part& part,
+                                     const op::Tensor& other_mask) const {
   Shape shape = other_mask.shape();
   if (1 + axis_ < other_mask.rank()) shape[1 + axis_] = part.size;
   return op::Full(other_mask.function(),
@@ -68,7 +68,7 @@ LoweredLayer ConcatenatedMask::Lower(const LayerCall& call) const {
   std::vector<op::Tensor> masks;
   size_t next = 0;
   for (const Part& part : parts_) {
-    masks.push_back(part.has_mask ? call.inputs[next++] : AllOf(part, first));
+    masks.push_back(part.has_mask ? call.inputs[next++] : OnesFor(part, first));
   }
   if (1 + axis_ < first.rank()) return op::Concatenate(masks, 1 + axis_);
   op::Tensor any = masks[0];

@@ -23,6 +23,7 @@ class DiffersMask : public Layer {
       : value_(value), over_last_axis_(over_last_axis) {}
 
   absl::string_view class_name() const override { return "DiffersMask"; }
+  bool is_mask() const override { return true; }
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
@@ -41,6 +42,7 @@ class DiffersMask : public Layer {
 class AnyMask : public Layer {
  public:
   absl::string_view class_name() const override { return "AnyMask"; }
+  bool is_mask() const override { return true; }
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
@@ -63,13 +65,14 @@ class ConcatenatedMask : public Layer {
       : parts_(std::move(parts)), axis_(axis) {}
 
   absl::string_view class_name() const override { return "ConcatenatedMask"; }
+  bool is_mask() const override { return true; }
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
 
  private:
-  // Ones of the shape of the mask of `part`.
-  op::Tensor AllOf(const Part& part, const op::Tensor& other_mask) const;
+  // Ones of the shape that the mask of `part` would have.
+  op::Tensor OnesFor(const Part& part, const op::Tensor& other_mask) const;
 
   const std::vector<Part> parts_;
   const int axis_;

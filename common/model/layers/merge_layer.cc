@@ -28,28 +28,33 @@ absl::StatusOr<Shape> MergeLayer::OutputShape(
 
 absl::StatusOr<OutputMask> MergeLayer::ComputeMask(
     const MaskedCall& call) const {
-  bool have_all = true;
-  bool has_any = false;
-  bool have_one_rank = true;
+  const auto has_mask = [](const std::optional<Shape>& mask) {
+    return mask.has_value();
+  };
+  const auto not_supported = [](const Shape& input, const Shape& mask) {
+    return absl::UnimplementedError(absl::StrCat(
+        "a mask ", ShapeToString(mask), " of an input ", ShapeToString(input),
+        " is not supported yet beside others; expected inputs of the same rank "
+        "with masks of all axes but the last"));
+  };
+  const bool is_masked =
+      std::any_of(call.masks.begin(), call.masks.end(), has_mask);
   for (size_t i = 0; i < call.inputs.size(); ++i) {
-    have_all = have_all && call.masks[i];
-    has_any = has_any || call.masks[i];
-    have_one_rank =
-        have_one_rank && call.inputs[i].size() == call.inputs[0].size();
-    if (call.masks[i] && reads_masks() &&
-        call.masks[i]->size() + 1 != call.inputs[i].size()) {
-      return absl::UnimplementedError(absl::StrCat(
-          "a mask ", ShapeToString(*call.masks[i]), " of an input ",
-          ShapeToString(call.inputs[i]),
-          " is not supported yet; expected one with all axes but the last"));
+    const Shape& input = call.inputs[i];
+    const std::optional<Shape>& mask = call.masks[i];
+    if (is_masked && reads_masks() && input.size() != call.inputs[0].size()) {
+      return absl::UnimplementedError(
+          "inputs of different ranks, one of them with a mask, are not "
+          "supported yet");
+    }
+    if (mask && (mask->size() + 1 != input.size() ||
+                 input.size() != call.inputs[0].size())) {
+      return not_supported(input, *mask);
     }
   }
-  if (has_any && !have_one_rank) {
-    return absl::UnimplementedError(
-        "inputs of different ranks, one of them with a mask, are not supported "
-        "yet");
+  if (!std::all_of(call.masks.begin(), call.masks.end(), has_mask)) {
+    return OutputMask();
   }
-  if (!have_all) return OutputMask();
   return OutputMask{OutputMask::Kind::kAnyOfInputs};
 }
 

@@ -28,6 +28,7 @@ class Softmax : public Layer {
   LoweredLayer Lower(const LayerCall& call) const override;
   // As in Keras, the mask of a sequence does not fit.
   absl::StatusOr<OutputMask> ComputeMask(const MaskedCall& call) const override;
+  bool has_mask_argument() const override { return true; }
   ActivationFunction final_activation() const override;
 
   // In Keras' counting: the batch is axis 0; negative from the end.

@@ -79,7 +79,7 @@ std::string TimeDistributed::WeightPath(int variable) const {
 
 absl::StatusOr<OutputMask> TimeDistributed::ComputeMask(
     const MaskedCall& call) const {
-  if (call.masks[0] && layer->reads_masks()) {
+  if (call.masks[0] && layer->has_mask_argument()) {
     return absl::UnimplementedError(
         absl::StrCat("a mask for ", layer->class_name(),
                      " in it is not supported yet; expected an input without a "

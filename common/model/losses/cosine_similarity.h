@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "common/model/loss.h"
+#include "common/model/shape_rule.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -25,6 +26,10 @@ class CosineSimilarity : public Loss {
 
   absl::string_view class_name() const override { return kClassName; }
   absl::Status CheckOutput(const Shape& output) const override;
+  bool FitsMask(const Shape& output) const override {
+    return ExampleAxis(axis, output.size()) + 1 ==
+           static_cast<int>(output.size());
+  }
   op::Tensor Lower(const op::Tensor& input, const op::Tensor& labels,
                    bool from_logits) const override;
 

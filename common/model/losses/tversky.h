@@ -28,6 +28,7 @@ class Tversky : public Loss {
 
   absl::string_view class_name() const override { return kClassName; }
   absl::Status CheckOutput(const Shape& output) const override;
+  bool FitsMask(const Shape& /*output*/) const override { return !axis; }
   op::Tensor Lower(const op::Tensor& input, const op::Tensor& labels,
                    bool from_logits) const override;
 

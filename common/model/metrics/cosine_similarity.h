@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "common/model/metric.h"
+#include "common/model/shape_rule.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -22,6 +23,10 @@ class CosineSimilarityMetric : public Metric {
 
   absl::string_view class_name() const override { return kClassName; }
   absl::Status CheckOutput(const Shape& output) const override;
+  bool FitsMask(const Shape& output) const override {
+    return ExampleAxis(axis, output.size()) + 1 ==
+           static_cast<int>(output.size());
+  }
   op::Tensor Lower(const op::Tensor& output,
                    const op::Tensor& labels) const override;
 

@@ -26,6 +26,9 @@ class MeanLoss : public Metric {
   absl::string_view class_name() const override { return loss_->class_name(); }
   const Loss* mean_of() const override { return loss_.get(); }
   bool is_output_loss() const override { return is_output_loss_; }
+  bool FitsMask(const Shape& output) const override {
+    return loss_->FitsMask(output);
+  }
   bool has_sparse_labels() const override { return loss_->has_sparse_labels(); }
   absl::Status CheckOutput(const Shape& output) const override {
     return loss_->CheckOutput(output);

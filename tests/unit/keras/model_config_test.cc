@@ -362,7 +362,7 @@ std::string Operation(const std::string& class_name, const std::string& name,
                       const std::string& number = "") {
   return absl::StrCat(
       R"({"module": "keras.src.ops.numpy", "class_name": ")", class_name,
-      R"(", "config": {}, "name": ")", name,
+      R"(", "config": {"axis": -1}, "name": ")", name,
       R"(", "inbound_nodes": [{"args": [{"class_name": "__keras_tensor__",
       "config": {"keras_history": [")",
       input, R"(", 0, 0]}})", number.empty() ? "" : ", ", number,
@@ -410,6 +410,8 @@ TEST(ModelConfig, RefusesMasksThatNoLayerMade) {
        {// Another number, or tensor.
         masking + Operation("NotEqual", "n", "in", "0.25") + reader,
         masking + Operation("NotEqual", "n", "m", "0.5") + reader,
+        // Of each number, where Masking has one of each step.
+        masking + Operation("NotEqual", "n", "in", "0.5") + reader,
         // Another operation.
         masking + Operation("Less", "n", "in", "0.5") + reader,
         // Nothing, and itself.
@@ -427,8 +429,8 @@ TEST(ModelConfig, RefusesMasksThatNoLayerMade) {
                   masking + Operation("NotEqual", "n", "in", "0.25") + reader,
                   "g"))
               .message()),
-      HasSubstr("kwargs.mask: masks such as \"n\", which no Embedding or "
-                "Masking makes, are not supported yet"));
+      HasSubstr("kwargs.mask: masks that no Embedding, Masking or Concatenate "
+                "makes are not supported yet"));
 }
 
 TEST(ModelConfig, TakesSeveralInputs) {

@@ -92,6 +92,78 @@ TEST(MasksTest, MergesHaveAMaskIfAllInputsDo) {
   EXPECT_THAT(graph->output_masks, ElementsAre(-1));
 }
 
+// Each merge has the mask of both its inputs, which is the same.
+TEST(MasksTest, ManyMergesTakeNoTime) {
+  std::string layers = "{Add: {name: a0}, inputs: [e, e]}";
+  for (int i = 0; i < 100; ++i) {
+    absl::StrAppend(&layers, ", {Add: {name: a", i + 1, "}, inputs: [a", i,
+                    ", a", i, "]}");
+  }
+  const auto graph = BehindEmbedding(layers + ", LSTM: {units: 2}");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(graph->tree.children.back().mask_paths.size(), 1u);
+  EXPECT_EQ(graph->tree.children.back().mask_paths[0].operation_count, 102);
+}
+
+// Keras' attention takes the masks of its inputs away, so what reads them later
+// has none. Calls with a recorded mask keep it.
+TEST(MasksTest, AttentionTakesMasksAway) {
+  const std::string attention =
+      "{MultiHeadAttention: {num_heads: 1, key_dim: 2, name: a}, inputs: [e, "
+      "e]}, {Add: {name: s}, inputs: [e, a]}";
+  auto graph = BehindEmbedding(attention);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(NodeOf(*graph, "a").masked_inputs.size(), 2u);
+  EXPECT_THAT(graph->output_masks, ElementsAre(-1));
+  graph = BehindEmbedding(attention + ", LSTM: {units: 2, name: l}");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_THAT(NodeOf(*graph, "l").masked_inputs, ElementsAre(0));
+  graph = BehindEmbedding(
+      attention +
+      ", {MultiHeadAttention: {num_heads: 1, key_dim: 2, name: b}, inputs: [s, "
+      "s]}");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_THAT(NodeOf(*graph, "b").masked_inputs, IsEmpty());
+  // Before it, the mask is there.
+  graph = BehindEmbedding(
+      "Dense: {units: 3, name: d}, {MultiHeadAttention: {num_heads: 1, "
+      "key_dim: 2, name: a}, inputs: [d, e]}");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(NodeOf(*graph, "a").masked_inputs.size(), 2u);
+}
+
+TEST(MasksTest, RefusesReadersThatKerasMayRunBeforeOrAfterAttention) {
+  const std::string dense = "{Dense: {units: 3, name: d}, inputs: [e]}";
+  const std::string attention =
+      "{MultiHeadAttention: {num_heads: 1, key_dim: 2, name: a}, inputs: [e, "
+      "e]}";
+  const std::string add = ", {Add: {}, inputs: [a, d]}";
+  EXPECT_THAT(
+      ErrorOf(absl::StrCat(attention, ", ", dense, add)),
+      HasSubstr("Dense \"d\": it reads the mask of \"e\", which "
+                "MultiHeadAttention \"a\" takes away; it depends on Keras"));
+  EXPECT_THAT(ErrorOf(absl::StrCat(dense, ", ", attention, add)),
+              HasSubstr("it takes the mask of \"e\" away, which \"d\" reads"));
+}
+
+TEST(MasksTest, AModelInTheModelRecordsNone) {
+  const std::string inner =
+      "Model: {name: n, layers: [Input: {shape: [4, 3]}, ReLU: {}]}";
+  auto graph = BehindEmbedding(inner + ", LSTM: {units: 2, name: l}");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_THAT(NodeOf(*graph, "l").masked_inputs, ElementsAre(0));
+  EXPECT_THAT(graph->tree.children.back().mask_paths, IsEmpty());
+  // Keras takes its steps for unmasked ones where it concatenates masks.
+  graph =
+      BehindEmbedding(inner +
+                      ", {Concatenate: {name: c, axis: 1}, inputs: [e, n]}, "
+                      "{LSTM: {units: 2, name: l}}");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const Node& lstm = NodeOf(*graph, "l");
+  ASSERT_EQ(lstm.inputs.size(), 2u);
+  EXPECT_EQ(graph->nodes[lstm.inputs[1]].inputs.size(), 1u);
+}
+
 TEST(MasksTest, LayersWithTheSameMaskShareIt) {
   const auto graph = BehindEmbedding(
       "{Embedding: {input_dim: 9, output_dim: 3, mask_zero: true, name: f}, "
@@ -115,13 +187,15 @@ TEST(MasksTest, RefusesLayersThatCannotReadThem) {
       {"BatchNormalization: {}",
        "statistics of the steps that a mask does not exclude are not supported "
        "yet; expected an input without a mask, or trainable: false"},
-      {"TimeDistributed: {layer: {MultiHeadAttention: {num_heads: 1, key_dim: "
-       "2}}}",
-       "MultiHeadAttention is not supported yet in a TimeDistributed"},
-      {"Reshape: {target_shape: [12], name: r}, {Dense: {units: 3, name: d}, "
-       "inputs: [r]}, {Add: {}, inputs: [e, d]}",
+      {"TimeDistributed: {layer: {Softmax: {}}}",
+       "a mask for Softmax in it is not supported yet"},
+      {"Flatten: {name: f}, {Dense: {units: 3, name: d}, inputs: [f]}, "
+       "{Multiply: {}, inputs: [e, d]}",
        "inputs of different ranks, one of them with a mask, are not supported "
        "yet"},
+      {"TimeDistributed: {layer: {Reshape: {target_shape: [1, 3]}}, name: t}, "
+       "Masking: {name: m}, {Add: {}, inputs: [t, m]}",
+       "a mask (4,) of an input (4, 1, 3) is not supported yet beside others"},
   };
   for (const auto& [layers, message] : cases) {
     EXPECT_THAT(ErrorOf(layers), HasSubstr(message)) << layers;
@@ -137,6 +211,19 @@ TEST(MasksTest, ChecksWhoMadeAMask) {
       HasSubstr("model.layers[3].masked_by: LSTM \"l\": a mask other than that "
                 "of the input is not supported yet; the input's comes from no "
                 "layer"));
+  EXPECT_THAT(
+      ErrorOf("{Conv1D: {filters: 3, kernel_size: 1, name: c}}, {Concatenate: "
+              "{}, inputs: [e, c]}, {LSTM: {units: 2}, masked_by: [e]}"),
+      HasSubstr("the input's comes from \"concatenate/mask\""));
+  EXPECT_TRUE(
+      BehindEmbedding("Masking: {name: m}, {Add: {name: s}, inputs: [e, "
+                      "m]}, {LSTM: {units: 2}, masked_by: [s]}")
+          .ok());
+  EXPECT_THAT(ErrorOf("{Rescaling: {scale: 2, name: r}, unmasked: true}"),
+              HasSubstr("model.layers[2].unmasked: Rescaling \"r\": it does "
+                        "not read the mask of \"e\" in Keras"));
+  EXPECT_TRUE(
+      BehindEmbedding("Flatten: {}, {Dense: {units: 2}, unmasked: true}").ok());
   EXPECT_THAT(ErrorOf("Masking: {name: m}, {LSTM: {units: 2}, masked_by: [e]}"),
               HasSubstr("the input's comes from \"m/mask\""));
   EXPECT_THAT(ErrorOf("{LSTM: {units: 2}, masked_by: [f]}"),

@@ -142,7 +142,7 @@ class ProgramCompiler {
         inputs.push_back(outputs_[input]);
         has_updates = has_updates || has_updates_[input];
       }
-      has_updates_[i] = has_updates;
+      has_updates_[i] = has_updates && !node.layer->is_mask();
       BeginLayer(i);
       RETURN_IF_ERROR(AddLayer(*node.layer, [&] {
         outputs_[i] = nodes_[i]->AddForward(inputs, builder_);
@@ -308,7 +308,8 @@ class ProgramCompiler {
   // By node. Null for the model's inputs.
   std::vector<std::unique_ptr<LoweredNode>> nodes_;
   std::vector<Tensor*> outputs_;
-  // By node: whether a step updates variables of it or of a node before it.
+  // By node: whether a step updates variables of it or of a node before it, to
+  // which gradients pass.
   std::vector<bool> has_updates_;
   NodeGradients output_gradients_;
   NodeGradients gradients_before_activation_;
