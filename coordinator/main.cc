@@ -138,7 +138,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
 
   ExportOptions export_options;
   CLI::App& export_verb = *app.add_subcommand(
-      "export", "Writes a checkpoint as a file that Keras reads.");
+      "export", "Writes a checkpoint as a file that others read.");
   export_verb
       .add_option("CHECKPOINT", export_options.checkpoint,
                   "A checkpoint, or the folder of a job's checkpoints.")
@@ -147,7 +147,8 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
       .add_option("--format", export_options.format,
                   "keras: the compiled model with its optimizer's state, as "
                   "`.keras`; weights: without the model, as `.weights.h5`; "
-                  "safetensors: the variables.")
+                  "safetensors: the variables; onnx: the model as it "
+                  "predicts, for other runtimes.")
       ->check(CLI::IsMember(ExportFormats()))
       ->default_val("keras");
   export_verb.add_option(

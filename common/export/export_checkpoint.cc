@@ -13,6 +13,7 @@
 #include "common/checkpoint/trained_job.h"
 #include "common/job/job_model.h"
 #include "common/keras/model_writer.h"
+#include "common/onnx/onnx_writer.h"
 #include "common/safetensors/safetensors.h"
 #include "glog/logging.h"
 
@@ -47,9 +48,19 @@ absl::Status WriteVariables(const std::string& path,
       .status();
 }
 
+absl::Status WriteOnnxModel(const std::string& path,
+                            const TrainedModel& model) {
+  return WriteOnnx(
+      path, model.graph,
+      [&](absl::string_view variable, int64_t begin, absl::Span<float> out) {
+        return model.read(variable, /*slot=*/"", begin, out);
+      });
+}
+
 constexpr Format kFormats[] = {{"keras", ".keras", WriteKerasModel},
                                {"weights", ".weights.h5", WriteKerasWeights},
-                               {"safetensors", ".safetensors", WriteVariables}};
+                               {"safetensors", ".safetensors", WriteVariables},
+                               {"onnx", ".onnx", WriteOnnxModel}};
 
 const Format& FormatNamed(absl::string_view name) {
   for (const Format& format : kFormats) {

@@ -13,7 +13,7 @@ namespace paceline {
 // The names of the formats. "keras" is the model, compiled, with its weights
 // and its optimizer's state. "weights" is only the latter two, as
 // `.weights.h5`. "safetensors" has the variables by their names:
-// "dense/kernel".
+// "dense/kernel". "onnx" is the model as it predicts, for other runtimes.
 std::vector<std::string> ExportFormats();
 
 // The suffix of files of a format: ".keras".
@@ -22,7 +22,8 @@ std::string ExportSuffix(absl::string_view format);
 // Writes the checkpoint in `folder` to the file `path`, atomically. Reads the
 // shards' files as it writes, so memory does not grow with the model.
 // FailedPrecondition if an earlier release wrote the checkpoint, which did not
-// store the model; else the errors of CheckpointReader and WriteKerasModel.
+// store the model; else the errors of CheckpointReader and of the
+// format's writer: WriteKerasModel, WriteOnnx.
 // Blocks on the disk.
 absl::Status ExportCheckpoint(const std::string& folder,
                               absl::string_view format,

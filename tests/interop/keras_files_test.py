@@ -355,4 +355,5 @@ def main():
         sys.exit(f"{len(checks.failures)} comparisons failed")
 
 
-main()
+if __name__ == "__main__":
+    main()
