@@ -250,7 +250,8 @@ Field<T> WrittenUnlessDefault(Field<T> field) {
   return field;
 }
 
-// The same field, read and never written.
+// The same field, read and never written: such as a key with a single supported
+// value that is Keras' default, and that older releases of Keras do not know.
 template <typename T>
 Field<T> NotWritten(Field<T> field) {
   field.info.when_written = WhenWritten::kNever;
@@ -348,8 +349,9 @@ class FieldTable : public FieldTableBase {
   }
 
   // All keys that are written, with their values, in the order of the table.
-  // For a Keras class this equals get_config(): the same keys in the same
-  // order, with values as json.dumps writes them.
+  // For a Keras class this is get_config(): keys in the same order, with values
+  // as json.dumps writes them; without those that are not written at their
+  // defaults.
   Value Write(const T& object) const {
     return WriteFields(object, /*with_defaults=*/true);
   }

@@ -295,31 +295,35 @@ class Writer {
   std::vector<size_t> data_addresses_;
 };
 
-// Adds an entry to the groups of its path.
-void AddEntry(const Hdf5Entry& entry, size_t index, Object& root) {
+// The object at a path; made, with the groups around it, unless it is there.
+Object& ObjectAt(absl::string_view path, Object& root) {
   Object* object = &root;
-  for (const absl::string_view name : absl::StrSplit(entry.path, '/')) {
-    CHECK(object->entry == nullptr) << entry.path;
+  for (const absl::string_view name : absl::StrSplit(path, '/')) {
+    CHECK(object->entry == nullptr) << path;
     std::unique_ptr<Object>& inner = object->inner[std::string(name)];
     if (inner == nullptr) inner = std::make_unique<Object>();
     object = inner.get();
   }
-  CHECK(object->entry == nullptr && object->inner.empty()) << entry.path;
-  object->entry = &entry;
-  object->index = index;
+  CHECK(object->entry == nullptr) << path;
+  return *object;
 }
 
 }  // namespace
 
-Hdf5Layout::Hdf5Layout(absl::Span<const Hdf5Entry> entries) {
+Hdf5Layout::Hdf5Layout(absl::Span<const Hdf5Entry> entries,
+                       absl::Span<const std::string> groups) {
   Object root;
   int64_t end = 0;
   for (size_t i = 0; i < entries.size(); ++i) {
     const Hdf5Entry& entry = entries[i];
-    AddEntry(entry, i, root);
+    Object& dataset = ObjectAt(entry.path, root);
+    CHECK(dataset.inner.empty()) << entry.path;
+    dataset.entry = &entry;
+    dataset.index = i;
     offsets_.push_back(RoundUp(end));
     end = offsets_.back() + NumElements(entry.shape) * entry.type.size_bytes;
   }
+  for (const std::string& group : groups) ObjectAt(group, root);
   head_ = Writer(offsets_).Write(root, end);
   size_bytes_ = data_begin() + end;
 }

@@ -30,8 +30,10 @@ struct Hdf5Entry {
 // Immutable; thread-safe.
 class Hdf5Layout {
  public:
-  // Paths must be unique, and none may be the folder of another.
-  explicit Hdf5Layout(absl::Span<const Hdf5Entry> entries);
+  // Paths must be unique, and none may be the folder of another. The file has
+  // `groups` even if nothing is in them.
+  explicit Hdf5Layout(absl::Span<const Hdf5Entry> entries,
+                      absl::Span<const std::string> groups = {});
 
   // Everything before the elements.
   const std::string& head() const { return head_; }

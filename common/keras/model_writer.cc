@@ -25,6 +25,9 @@ namespace {
 
 // The release of Keras whose format we write.
 constexpr char kKerasVersion[] = "3.15.1";
+// The group of the model's own variables, of which there are none. Releases of
+// Keras before 3.6 do not read a file without it.
+const char kRootVariables[] = "vars";
 constexpr int64_t kWrittenBytes = 1 << 20;
 constexpr Hdf5Type kFloat32 = {Hdf5Type::Kind::kFloat, 4};
 constexpr Hdf5Type kInt64 = {Hdf5Type::Kind::kSigned, 8};
@@ -95,7 +98,7 @@ class WeightsStream {
   explicit WeightsStream(const TrainedModel& model)
       : model_(model),
         datasets_(DatasetsOf(model)),
-        layout_(EntriesOf(datasets_)) {}
+        layout_(EntriesOf(datasets_), {kRootVariables}) {}
 
   int64_t size_bytes() const { return layout_.size_bytes(); }
 

@@ -28,11 +28,6 @@ Value BatchShape(const Shape& shape) {
   return list;
 }
 
-Value FloatPolicy() {
-  return SerializeKerasObject("keras",
-                              {"DTypePolicy", Value::Map{{"name", "float32"}}});
-}
-
 Value SerializeTree(const ModelTree& model, const Graph& graph);
 
 Value SerializeChild(const ModelTree::Child& child, const Graph& graph) {
@@ -123,7 +118,7 @@ Value SerializeSequential(const ModelTree& model, const Graph& graph) {
   Value object = SerializeKerasObject(
       "keras", {"Sequential", Value::Map{{"name", model.name},
                                          {"trainable", model.trainable},
-                                         {"dtype", FloatPolicy()},
+                                         {"dtype", "float32"},
                                          {"layers", std::move(layers)},
                                          {"build_input_shape", shape}}});
   object["build_config"] = Value::Map{{"input_shape", shape}};

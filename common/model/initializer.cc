@@ -40,12 +40,19 @@ const std::vector<ClassEntry<InitializerPtr>>& InitializerEntries() {
   return entries;
 }
 
+// The name that all releases of Keras 3 read, and most write; some do not read
+// "Orthogonal".
+constexpr char kOrthogonalAlias[] = "OrthogonalInitializer";
+
 // Resolves Keras' aliases.
 absl::string_view Unaliased(absl::string_view name) {
   if (name == "zero") return "Zeros";
   if (name == "one") return "Ones";
   if (name == "uniform") return "RandomUniform";
   if (name == "normal") return "RandomNormal";
+  if (name == kOrthogonalAlias || name == ToSnakeCase(kOrthogonalAlias)) {
+    return "Orthogonal";
+  }
   return name;
 }
 
@@ -106,8 +113,11 @@ std::vector<ClassReference> InitializerReferences() {
 }
 
 Value WriteConfig(const InitializerPtr& initializer) {
-  return SerializeByEntry("keras.initializers", InitializerEntries(),
-                          *initializer);
+  Value object = SerializeByEntry("keras.initializers", InitializerEntries(),
+                                  *initializer);
+  Value& name = object["class_name"];
+  if (name == Value("Orthogonal")) name = kOrthogonalAlias;
+  return object;
 }
 
 std::string ConfigType(const InitializerPtr*) { return "initializer"; }

@@ -1,7 +1,6 @@
 #include "common/model/keras_fields.h"
 
 #include "absl/strings/str_cat.h"
-#include "common/config/keras_object.h"
 
 namespace paceline {
 namespace {
@@ -31,14 +30,6 @@ FixedField DtypeField() {
         absl::StatusCode::kUnimplemented);
   };
   return {std::move(info), std::move(read), Value("float32")};
-}
-
-FixedField DtypePolicyField() {
-  FixedField field = DtypeField();
-  field.info.default_text = "\"float32\"";
-  field.written = SerializeKerasObject(
-      "keras", {"DTypePolicy", Value::Map{{"name", "float32"}}});
-  return field;
 }
 
 absl::Status ReadConfig(const Value& value, const Path& path, AxisList& out) {

@@ -13,11 +13,9 @@
 
 namespace paceline {
 
-// "dtype": float32, as a name or a DTypePolicy; written as a name.
+// "dtype": float32, as a name or a DTypePolicy; written as a name, which all
+// releases of Keras read.
 FixedField DtypeField();
-
-// The same, written as a DTypePolicy.
-FixedField DtypePolicyField();
 
 // Keras' form of axes: an integer, or a list of them. A list of one is written
 // as an integer.
@@ -40,7 +38,7 @@ std::vector<Field<L>> LayerFields(std::vector<Field<L>> own,
   std::vector<Field<L>> rest = {
       Optional("trainable", &Layer::trainable,
                "Whether training changes its variables."),
-      DtypePolicyField()};
+      DtypeField()};
   return Joined<L>({std::move(name), std::move(behind_name), std::move(rest),
                     std::move(own)});
 }

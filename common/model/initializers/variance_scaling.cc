@@ -18,8 +18,10 @@ FieldTable<VarianceScaling> NamedTable(const char* class_name, const char* help,
   return FieldTable<VarianceScaling>(
       class_name, help,
       {Optional("seed", &VarianceScaling::seed, kSeedHelp),
-       Only("input_axes", nullptr, "Axes that count for the fan in."),
-       Only("output_axes", nullptr, "Axes that count for the fan out.")},
+       NotWritten(
+           Only("input_axes", nullptr, "Axes that count for the fan in.")),
+       NotWritten(
+           Only("output_axes", nullptr, "Axes that count for the fan out."))},
       [=] {
         VarianceScaling named;
         named.scale = scale;
@@ -38,8 +40,10 @@ FieldTable<VarianceScaling> FullTable() {
        Optional("mode", &VarianceScaling::mode, "The fan that divides."),
        Optional("distribution", &VarianceScaling::distribution,
                 "The distribution."),
-       Only("input_axes", nullptr, "Axes that count for the fan in."),
-       Only("output_axes", nullptr, "Axes that count for the fan out.")});
+       NotWritten(
+           Only("input_axes", nullptr, "Axes that count for the fan in.")),
+       NotWritten(
+           Only("output_axes", nullptr, "Axes that count for the fan out."))});
 }
 
 }  // namespace

@@ -26,9 +26,11 @@ const FieldTable<BatchNormalization>& BatchNormalization::Fields() {
            {Optional("synchronized", &Self::synchronized,
                      "Whether the statistics are those of all replicas' "
                      "batches."),
-            Only("renorm", false, "Batch renormalization."),
-            Ignored("renorm_clipping", nullptr, "Of batch renormalization."),
-            Ignored("renorm_momentum", 0.99, "Of batch renormalization.")}})));
+            NotWritten(Only("renorm", false, "Batch renormalization.")),
+            NotWritten(Ignored("renorm_clipping", nullptr,
+                               "Of batch renormalization.")),
+            NotWritten(Ignored("renorm_momentum", 0.99,
+                               "Of batch renormalization."))}})));
   return table;
 }
 

@@ -24,7 +24,8 @@ const FieldTable<Dense>& Dense::Fields() {
                 {"bias", "the bias", &Dense::bias_initializer,
                  &Dense::bias_regularizer}},
                NotWritten(ActivityRegularizerField())),
-           {Only("quantization_config", nullptr, "Quantization.")}})));
+           {NotWritten(
+               Only("quantization_config", nullptr, "Quantization."))}})));
   return table;
 }
 

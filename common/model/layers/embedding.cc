@@ -26,8 +26,8 @@ const FieldTable<Embedding>& Embedding::Fields() {
                ActivityRegularizerField()),
            {Optional("mask_zero", &Self::mask_zero,
                      "Whether id 0 is padding, which the mask excludes."),
-            Only("quantization_config", nullptr,
-                 "Rows of small integers.")}})));
+            NotWritten(Only("quantization_config", nullptr,
+                            "Rows of small integers."))}})));
   return table;
 }
 

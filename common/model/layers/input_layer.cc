@@ -51,9 +51,9 @@ const FieldTable<InputLayer>& InputLayer::Fields() {
            "Of one example, without the batch. Required, or `batch_shape`.")),
        BatchShapeField(), DtypeField(),
        Only("sparse", false, "Whether it is sparse."),
-       Only("ragged", false, "Whether it is ragged."),
+       NotWritten(Only("ragged", false, "Whether it is ragged.")),
        Optional("name", &Layer::name, "Unique in the model."),
-       Only("optional", false, "Whether it may be missing."),
+       NotWritten(Only("optional", false, "Whether it may be missing.")),
        NotWritten<InputLayer>(
            Optional("trainable", &Layer::trainable, "Means nothing here."))});
   return table;

@@ -37,9 +37,12 @@ std::vector<Field<L>> VariableFields(
   std::vector<Field<L>> regularizers;
   std::vector<Field<L>> constraints;
   for (const VariableKeys<L>& each : variables) {
-    initializers.push_back(Optional(each.prefix + "_initializer",
-                                    each.initializer,
-                                    "First values of " + each.meaning + "."));
+    Field<L> initializer =
+        Optional(each.prefix + "_initializer", each.initializer,
+                 "First values of " + each.meaning + ".");
+    initializer.info.default_text =
+        std::string((L().*each.initializer)->class_name());
+    initializers.push_back(std::move(initializer));
     if (each.regularizer == nullptr) continue;
     regularizers.push_back(Optional(each.prefix + "_regularizer",
                                     each.regularizer,

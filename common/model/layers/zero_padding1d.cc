@@ -14,7 +14,8 @@ const FieldTable<ZeroPadding1D>& ZeroPadding1D::Fields() {
       LayerFields<ZeroPadding1D>(
           {Optional("padding", &ZeroPadding1D::padding, Between(0, kMaxWindow),
                     "One for both ends; or [before, after]."),
-           Only("data_format", "channels_last", "Layout of sequences.")}));
+           NotWritten(
+               Only("data_format", "channels_last", "Layout of sequences."))}));
   return table;
 }
 

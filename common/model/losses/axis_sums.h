@@ -17,8 +17,9 @@ namespace paceline {
 // "axis" of loss L.
 template <typename L>
 Field<L> SumAxisField() {
-  return Optional("axis", &L::axis,
-                  "What its sums go over; the batch is 0; null: everything.");
+  return WrittenUnlessDefault<L>(
+      Optional("axis", &L::axis,
+               "What its sums go over; the batch is 0; null: everything."));
 }
 
 // InvalidArgument unless each is an axis of the batch of an output, once.

@@ -153,6 +153,17 @@ TEST(Hdf5Layout, CanBeReadBack) {
   }
 }
 
+TEST(Hdf5Layout, HasGroupsThatAreEmpty) {
+  const std::vector<Hdf5Entry> entries = ManyEntries(9);
+  const Hdf5Layout layout(entries, {"vars", "optimizer/vars"});
+  EXPECT_GT(layout.data_begin(), Hdf5Layout(entries).data_begin());
+  std::string bytes = layout.head();
+  bytes.resize(layout.size_bytes());
+  const auto index = Read(bytes);
+  ASSERT_TRUE(index.ok()) << index.status();
+  EXPECT_EQ(index->size(), entries.size());
+}
+
 TEST(Hdf5Layout, HasIntegersScalarsAndDoubles) {
   const Hdf5Type types[] = {{Hdf5Type::Kind::kSigned, 8},
                             {Hdf5Type::Kind::kUnsigned, 4},

@@ -113,6 +113,13 @@ TEST(InitializerTest, OrthogonalHasOrthonormalRowsOrColumns) {
 
 // In uniformly random position: an element of a 3 x 3 matrix is uniform in
 // [-1, 1], as a coordinate on the sphere is.
+TEST(InitializerTest, OrthogonalIsReadByBothOfItsNames) {
+  for (const char* name : {"Orthogonal", "OrthogonalInitializer", "orthogonal",
+                           "orthogonal_initializer"}) {
+    EXPECT_EQ(MakeFrom(Value(name))->class_name(), "Orthogonal") << name;
+  }
+}
+
 TEST(InitializerTest, OrthogonalFavoursNoDirection) {
   const InitializerPtr initializer = MakeFrom(Value("orthogonal"));
   constexpr int kDraws = 4000;
