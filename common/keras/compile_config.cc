@@ -162,18 +162,32 @@ absl::StatusOr<Value> ReadOptimizer(const Value& compile,
   return *optimizer;
 }
 
+// The class Accuracy counts outputs that equal the label; "accuracy" is another
+// metric, and in a job so is `Accuracy`.
+absl::StatusOr<Value> ReadMetric(const Value& metric, const Path& path) {
+  if (TextOf(metric, "class_name") == "Accuracy") {
+    return ConfigError(path,
+                       "the class Accuracy, which counts outputs that equal "
+                       "their labels, is not supported; expected \"accuracy\"",
+                       absl::StatusCode::kUnimplemented);
+  }
+  return NameOfFunction(metric);
+}
+
 // The metrics of an output as a list.
 absl::StatusOr<Value> MetricList(const Value& metrics, const Path& path) {
   if (metrics.is_null()) return Value(Value::List());
-  if (!metrics.is_list()) {
-    if (metrics.is_string() || metrics.is_map()) {
-      return Value(Value::List{NameOfFunction(metrics)});
-    }
-    return WrongType(metrics, path, "a list");
-  }
   Value::List list;
-  for (const Value& metric : metrics.as_list()) {
-    list.push_back(NameOfFunction(metric));
+  if (!metrics.is_list()) {
+    if (!metrics.is_string() && !metrics.is_map()) {
+      return WrongType(metrics, path, "a list");
+    }
+    ASSIGN_OR_RETURN(list.emplace_back(), ReadMetric(metrics, path));
+    return Value(std::move(list));
+  }
+  for (size_t i = 0; i < metrics.as_list().size(); ++i) {
+    ASSIGN_OR_RETURN(list.emplace_back(),
+                     ReadMetric(metrics.as_list()[i], path.Index(i)));
   }
   return Value(std::move(list));
 }

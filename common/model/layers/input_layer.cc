@@ -1,5 +1,7 @@
 #include "common/model/layers/input_layer.h"
 
+#include <utility>
+
 #include "absl/status/status.h"
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
@@ -28,6 +30,13 @@ Field<InputLayer> BatchShapeField() {
     }
     layer.shape.clear();
     for (size_t i = 1; i < list.size(); ++i) {
+      if (list[i].is_null()) {
+        return ConfigError(path.Index(i),
+                           "inputs of any size (null) are not supported yet; "
+                           "expected the size, such as the number of steps to "
+                           "which sequences are padded: Input((100,))",
+                           absl::StatusCode::kUnimplemented);
+      }
       RETURN_IF_ERROR(Codec<int64_t>::Read(list[i], path.Index(i),
                                            layer.shape.emplace_back()));
     }
@@ -41,6 +50,20 @@ Field<InputLayer> BatchShapeField() {
   return Field<InputLayer>(std::move(info), read, write);
 }
 
+// Ids have the same values as float32.
+FixedField InputDtypeField() {
+  FixedField field = DtypeField();
+  field.info.type = "\"float32\", \"int32\" or \"int64\"";
+  field.info.help = "Type of the numbers; computed as float32.";
+  field.read = [read = std::move(field.read)](const Value& value,
+                                              const Path& path) {
+    return value == Value("int32") || value == Value("int64")
+               ? absl::OkStatus()
+               : read(value, path);
+  };
+  return field;
+}
+
 }  // namespace
 
 const FieldTable<InputLayer>& InputLayer::Fields() {
@@ -49,7 +72,7 @@ const FieldTable<InputLayer>& InputLayer::Fields() {
       {NotWritten<InputLayer>(Optional(
            "shape", &InputLayer::shape, AtLeast(1),
            "Of one example, without the batch. Required, or `batch_shape`.")),
-       BatchShapeField(), DtypeField(),
+       BatchShapeField(), InputDtypeField(),
        Only("sparse", false, "Whether it is sparse."),
        NotWritten(Only("ragged", false, "Whether it is ragged.")),
        Optional("name", &Layer::name, "Unique in the model."),

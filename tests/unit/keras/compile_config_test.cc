@@ -133,6 +133,25 @@ TEST(CompileConfigTest, AFurtherCallOfALayerWasCompiledByTheNameOfTheLayer) {
   EXPECT_EQ(*compiled.metrics, (Value::Map{{"a", Value::List{"mse"}}}));
 }
 
+// "accuracy" is another metric, whose class depends on the shapes.
+TEST(CompileConfigTest, RefusesTheClassAccuracy) {
+  const std::string accuracy =
+      R"({"module": "keras.metrics", "class_name": "Accuracy", "config": {}})";
+  for (const std::string& metrics :
+       {absl::StrCat("[\"mse\", ", accuracy, "]"), accuracy}) {
+    const CompileConfig compiled = CompiledWith(
+        R"({"class_name": "Sequential", "config": {"name": "s",
+            "build_input_shape": [null, 3], "layers": [
+            {"class_name": "ReLU", "config": {"name": "last"}}]}})",
+        absl::StrCat(R"({"loss": "mse", "metrics": )", metrics, "}"));
+    EXPECT_EQ(compiled.metrics.status().code(),
+              absl::StatusCode::kUnimplemented);
+    EXPECT_THAT(std::string(compiled.metrics.status().message()),
+                HasSubstr("the class Accuracy, which counts outputs that equal "
+                          "their labels, is not supported"));
+  }
+}
+
 TEST(CompileConfigTest, TheOutputOfASequentialIsItsLastLayer) {
   const CompileConfig compiled = CompiledWith(
       R"({"class_name": "Sequential", "config": {"name": "s",

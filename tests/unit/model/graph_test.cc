@@ -57,6 +57,14 @@ TEST(GraphTest, InfersTheTutorialsShapes) {
   EXPECT_THAT(graph->outputs, ElementsAre(5));
 }
 
+TEST(GraphTest, InputsMayBeIntegers) {
+  for (const char* dtype : {"int32", "int64", "float32"}) {
+    const auto graph = GraphOf(absl::StrCat(
+        "[Input: {shape: [4], dtype: ", dtype, "}, Dense: {units: 2}]"));
+    EXPECT_TRUE(graph.ok()) << graph.status();
+  }
+}
+
 TEST(GraphTest, KeepsGivenNamesAndAvoidsThem) {
   const auto graph = GraphOf(
       "[Input: {shape: [2], name: start}, Dense: {units: 2},"
@@ -340,6 +348,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "model.layers[0].shape", "at least 1"},
         BadModel{"[Input: {shape: [2, null]}, Dense: {units: 2}]", kInvalid,
                  "model.layers[0].shape[1]", "integer"},
+        BadModel{"[Input: {batch_shape: [null, null]}, Dense: {units: 2}]",
+                 kUnimplemented, "model.layers[0].batch_shape[1]",
+                 "inputs of any size (null) are not supported yet; expected "
+                 "the size"},
         BadModel{"[Input: {batch_shape: [x, 4]}, Dense: {units: 2}]", kInvalid,
                  "model.layers[0].batch_shape[0]", "expected an integer"},
         BadModel{"[Input: {shape: [2]}, Dens: {units: 2}]", kInvalid,
