@@ -34,20 +34,6 @@ op::Tensor Kept(const op::Tensor& values, const op::Tensor& mask) {
                     op::ConstantLike(mask, 0));
 }
 
-// The total and the count of a mean over the elements that count, of shape (2).
-op::Tensor MaskedMeanState(const op::Tensor& values, const op::Tensor& mask) {
-  const auto total = [](const op::Tensor& x) {
-    return op::Reshape(op::SumAll(MeanOfExamples(x)), {1});
-  };
-  if (HasAxesOf(values, mask)) {
-    return op::Concatenate({total(Kept(values, mask)), total(mask)}, 0);
-  }
-  const op::Tensor count =
-      op::Constants(values.function(), values.data_type(),
-                    {static_cast<double>(values.dimension(0))});
-  return op::Concatenate({total(values), count}, 0);
-}
-
 }  // namespace
 
 op::Tensor MeanOfExamples(const op::Tensor& x) {
@@ -66,15 +52,17 @@ op::Tensor LossesOfExamples(const op::Tensor& losses,
   return MeanOfExamples(Kept(losses, *mask)) * scale;
 }
 
-bool IsMeanOfExamples(const Metric& metric, bool has_mask) {
-  return metric.is_mean() && (!has_mask || metric.is_output_loss());
-}
-
-op::Tensor ReduceMetric(const Metric& metric, const op::Tensor& values,
-                        const std::optional<op::Tensor>& mask) {
-  if (!metric.is_mean()) return values;
-  if (metric.is_output_loss()) return LossesOfExamples(values, mask);
-  return mask ? MaskedMeanState(values, *mask) : MeanOfExamples(values);
+op::Tensor MaskedMeanState(const op::Tensor& values, const op::Tensor& mask) {
+  const auto total = [](const op::Tensor& x) {
+    return op::Reshape(op::SumAll(MeanOfExamples(x)), {1});
+  };
+  if (HasAxesOf(values, mask)) {
+    return op::Concatenate({total(Kept(values, mask)), total(mask)}, 0);
+  }
+  const op::Tensor count =
+      op::Constants(values.function(), values.data_type(),
+                    {static_cast<double>(values.dimension(0))});
+  return op::Concatenate({total(values), count}, 0);
 }
 
 }  // namespace paceline

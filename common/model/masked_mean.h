@@ -5,7 +5,6 @@
 
 #include <optional>
 
-#include "common/model/metric.h"
 #include "common/operations/function.h"
 
 namespace paceline {
@@ -23,14 +22,8 @@ op::Tensor MeanOfExamples(const op::Tensor& x);
 op::Tensor LossesOfExamples(const op::Tensor& losses,
                             const std::optional<op::Tensor>& mask);
 
-// What a metric adds to its state, from the result of Metric::Lower: for a mean
-// without a mask, what each example adds to the total, of shape (batch); else
-// what the batch adds to the state.
-op::Tensor ReduceMetric(const Metric& metric, const op::Tensor& values,
-                        const std::optional<op::Tensor>& mask);
-
-// Whether ReduceMetric gives what each example adds to a total.
-bool IsMeanOfExamples(const Metric& metric, bool has_mask);
+// The total and the count of a mean over the elements that count, of shape (2).
+op::Tensor MaskedMeanState(const op::Tensor& values, const op::Tensor& mask);
 
 }  // namespace paceline
 

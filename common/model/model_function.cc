@@ -5,9 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/model/activation_operations.h"
-#include "common/model/class_weights.h"
 #include "common/model/loss_input.h"
-#include "common/model/masked_mean.h"
+#include "common/model/lower_output.h"
 #include "common/model/regularizer.h"
 #include "common/operations/batch_moments.h"
 #include "common/operations/binary_map.h"
@@ -44,7 +43,8 @@ class ModelLowering {
     }
     function_.SetOwner("loss");
     for (size_t i = 0; i < spec_.outputs.size(); ++i) {
-      model_->losses.push_back(AddLoss(i));
+      model_->losses.push_back(LowerLoss(spec_.outputs[i], spec_.is_training,
+                                         TensorsOf(spec_.outputs[i].loss, i)));
     }
     AddMetrics();
     if (spec_.is_training) AddDeltas();
@@ -104,24 +104,18 @@ class ModelLowering {
         << op::ToString(outputs_[index].type());
   }
 
-  // Adds the loss of the elements of Graph::outputs[output].
-  op::Tensor AddElementLosses(const Loss& loss, size_t output) {
+  // What `loss` reads of Graph::outputs[output]; null: a metric, which reads
+  // the output.
+  OutputTensors TensorsOf(const Loss* loss, size_t output) const {
+    const op::Tensor& labels = model_->labels[output];
+    if (loss == nullptr) {
+      return {model_->outputs[output], labels, MaskOf(output)};
+    }
     const LossInput input = ResolveLossInput(graph_, graph_.outputs[output],
-                                             loss, spec_.is_training);
+                                             *loss, spec_.is_training);
     const std::vector<op::Tensor>& from =
         input.before_activation ? before_activation_ : outputs_;
-    return loss.Lower(from[input.node], model_->labels[output],
-                      input.from_logits);
-  }
-
-  op::Tensor AddLoss(size_t output) {
-    const OutputSpec& of_output = spec_.outputs[output];
-    const op::Tensor losses = LossesOfExamples(
-        AddElementLosses(*of_output.loss, output), MaskOf(output));
-    if (!spec_.is_training || of_output.class_weights.empty()) return losses;
-    return losses * WeightsOfExamples(model_->labels[output],
-                                      of_output.class_weights,
-                                      losses.data_type());
+    return {from[input.node], labels, MaskOf(output), input.from_logits};
   }
 
   // Of Graph::outputs[output].
@@ -155,17 +149,10 @@ class ModelLowering {
     for (size_t i = 0; i < spec_.outputs.size(); ++i) {
       for (const auto& metric : spec_.outputs[i].metrics) {
         function_.SetOwner(absl::StrCat("metric ", metric->name));
-        model_->metrics.push_back(AddMetric(*metric, i));
+        model_->metrics.push_back(
+            LowerMetric(*metric, TensorsOf(metric->mean_of(), i)));
       }
     }
-  }
-
-  op::Tensor AddMetric(const Metric& metric, size_t output) {
-    const op::Tensor values =
-        metric.mean_of() != nullptr
-            ? AddElementLosses(*metric.mean_of(), output)
-            : metric.Lower(model_->outputs[output], model_->labels[output]);
-    return ReduceMetric(metric, values, MaskOf(output));
   }
 
   void AddDeltas() {

@@ -51,9 +51,7 @@ struct ModelFunction {
   std::vector<op::Tensor> losses;
   // The sum of all regularizers, of shape (); nullopt: there are none.
   std::optional<op::Tensor> penalty;
-  // By metric, over all outputs: for a mean of an output without a mask, what
-  // each example adds to the total, (batch); else what the batch adds to the
-  // state, (state_size).
+  // By metric, over all outputs: the result of LowerMetric.
   std::vector<op::Tensor> metrics;
   // In training, by variable: its gradient, or the delta of a statistic
   // (VariableUpdate). nullopt: it is frozen.

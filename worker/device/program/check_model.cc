@@ -32,8 +32,7 @@ ExampleFunction LossFunctionOf(const Graph& graph, size_t output,
   const LossInput from =
       ResolveLossInput(graph, graph.outputs[output], *spec.loss, is_training);
   return MakeLossFunction(
-      *spec.loss, from.from_logits,
-      is_training ? spec.class_weights : absl::Span<const double>(),
+      spec, is_training, from.from_logits,
       ShapesOf(graph, output, graph.nodes[from.node].output_shape,
                spec.loss->has_sparse_labels()),
       /*has_gradient=*/is_training);

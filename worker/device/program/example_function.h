@@ -9,6 +9,7 @@
 
 #include "common/model/loss.h"
 #include "common/model/metric.h"
+#include "common/model/output_spec.h"
 #include "common/operations/function.h"
 #include "common/tensor/shape.h"
 
@@ -27,18 +28,15 @@ struct ExampleShapes {
   std::optional<Shape> mask = std::nullopt;
 };
 
-// The function of a loss, which reads logits if `from_logits`. If there are
-// `class_weights`, they are factors of the losses. Its first result is the
-// losses, of shape (batch). With a gradient there is one more parameter,
-// the scale of each example, of shape (batch), and a second result, the
-// gradient of Σ scale · loss with respect to the input.
-ExampleFunction MakeLossFunction(const Loss& loss, bool from_logits,
-                                 absl::Span<const double> class_weights,
-                                 const ExampleShapes& shapes,
+// The function of the loss of an output, which reads logits if `from_logits`.
+// Its first result is that of LowerLoss. With a gradient there is one more
+// parameter, the scale of each example, of shape (batch), and a second result,
+// the gradient of Σ scale · loss with respect to the input.
+ExampleFunction MakeLossFunction(const OutputSpec& output, bool is_training,
+                                 bool from_logits, const ExampleShapes& shapes,
                                  bool has_gradient);
 
-// The function of a metric. Its result is that of ReduceMetric. The input of a
-// mean of a loss is what that loss reads.
+// The function of a metric. Its result is that of LowerMetric.
 ExampleFunction MakeMetricFunction(const Metric& metric, bool from_logits,
                                    const ExampleShapes& shapes);
 

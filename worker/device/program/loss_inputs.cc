@@ -10,12 +10,12 @@ LossInputs::LossInputs(const Graph& graph, absl::Span<const OutputSpec> outputs,
                                              *outputs[i].loss, is_training);
     inputs_.push_back(input);
     if (const int mask = graph.output_masks[i]; mask >= 0) {
-      reads_[mask].is_between_loss_and_output = true;
+      reads_[mask].is_in_float32 = true;
     }
     (input.before_activation ? reads_[input.node].reads_before_activation
                              : reads_[input.node].depends_on_output) = true;
     for (int node = graph.outputs[i];; node = graph.nodes[node].inputs[0]) {
-      reads_[node].is_between_loss_and_output = true;
+      reads_[node].is_in_float32 = true;
       if (node == input.node) break;
     }
   }

@@ -19,9 +19,10 @@ struct LossReads {
   bool reads_before_activation = false;
   // A loss depends on the node's output, directly or through other nodes.
   bool depends_on_output = false;
-  // A loss reads this node or a node before it, and this node passes that value
-  // on as the model's output. Or it is the mask of an output.
-  bool is_between_loss_and_output = false;
+  // Its output is stored in float32 whatever the precision: a loss reads this
+  // node or a node before it, and this node passes that value on as the model's
+  // output; or it is the mask of an output.
+  bool is_in_float32 = false;
 };
 
 class LossInputs {

@@ -23,7 +23,7 @@
 #include "common/model/graph.h"
 #include "common/model/loss.h"
 #include "common/model/loss_input.h"
-#include "common/model/masked_mean.h"
+#include "common/model/lower_output.h"
 #include "common/model/metric.h"
 #include "common/model/metric_layout.h"
 #include "common/model/output_spec.h"
@@ -176,16 +176,13 @@ class ProgramCompiler {
   // examples; if `scales` is not null, also the gradient with respect to the
   // loss's input.
   absl::StatusOr<std::vector<Tensor*>> AddLoss(size_t output, Tensor* scales) {
-    const Loss& loss = *spec_.outputs[output].loss;
     const LossInput& from = losses_.input(output);
     std::vector<Tensor*> parameters = ParametersOf(TensorOf(from), output);
-    const ExampleFunction function = MakeLossFunction(
-        loss, from.from_logits,
-        builder_.is_training() ? spec_.outputs[output].class_weights
-                               : absl::Span<const double>(),
-        ShapesOf(parameters),
-        /*has_gradient=*/scales != nullptr);
-    RETURN_IF_ERROR(Check(OwnerName(loss), *function));
+    const ExampleFunction function =
+        MakeLossFunction(spec_.outputs[output], builder_.is_training(),
+                         from.from_logits, ShapesOf(parameters),
+                         /*has_gradient=*/scales != nullptr);
+    RETURN_IF_ERROR(Check(OwnerName(*spec_.outputs[output].loss), *function));
     if (scales != nullptr) parameters.push_back(scales);
     return AddCalls(*function, parameters, builder_);
   }
@@ -248,7 +245,7 @@ class ProgramCompiler {
     return absl::OkStatus();
   }
 
-  // Returns the result of ReduceMetric.
+  // Returns the result of LowerMetric.
   absl::StatusOr<Tensor*> AddMetricValues(const Metric& metric, size_t output) {
     const int node = graph_.outputs[output];
     LossInput from = {.node = node};
@@ -298,7 +295,7 @@ class ProgramCompiler {
   void BeginLayer(int node) {
     const Layer& layer = *graph_.nodes[node].layer;
     builder_.BeginPart(absl::StrCat("layer ", layer.name),
-                       losses_.of_node(node).is_between_loss_and_output);
+                       losses_.of_node(node).is_in_float32);
   }
 
   const ProgramSpec& spec_;

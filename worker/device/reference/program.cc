@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
-#include "common/model/masked_mean.h"
+#include "common/model/lower_output.h"
 #include "common/model/metric_layout.h"
 #include "glog/logging.h"
 #include "worker/device/check_batch.h"

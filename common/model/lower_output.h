@@ -1,0 +1,37 @@
+// The loss and the metrics of an output of a model, as operations.
+#ifndef PACELINE_COMMON_MODEL_LOWER_OUTPUT_H_
+#define PACELINE_COMMON_MODEL_LOWER_OUTPUT_H_
+
+#include <optional>
+
+#include "common/model/metric.h"
+#include "common/model/output_spec.h"
+#include "common/operations/function.h"
+
+namespace paceline {
+
+// What a loss or a metric reads of an output.
+struct OutputTensors {
+  // The output, or what the loss reads in its place (loss_input.h).
+  op::Tensor input;
+  // As for Loss::Lower.
+  op::Tensor labels;
+  // Numbers; nullopt: the output has none.
+  std::optional<op::Tensor> mask;
+  bool from_logits = false;
+};
+
+// The losses of the examples, of shape (batch): in training with the weights of
+// their classes.
+op::Tensor LowerLoss(const OutputSpec& output, bool is_training,
+                     const OutputTensors& tensors);
+
+// What a batch adds to the state of a metric: if IsMeanOfExamples, what each
+// example adds to the total, of shape (batch); else all of it, of shape
+// (state_size).
+op::Tensor LowerMetric(const Metric& metric, const OutputTensors& tensors);
+bool IsMeanOfExamples(const Metric& metric, bool has_mask);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_MODEL_LOWER_OUTPUT_H_
