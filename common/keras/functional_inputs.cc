@@ -114,13 +114,6 @@ absl::Status CheckKeywords(const Value& entry, const Value& node,
   return absl::OkStatus();
 }
 
-// The keywords of a call that CheckKeywords accepts.
-const Value::Map& KeywordsOf(const Value& node) {
-  static const auto& none = *new Value::Map();
-  const Value* const keywords = node.Find("kwargs");
-  return keywords != nullptr && keywords->is_map() ? keywords->as_map() : none;
-}
-
 // Without those that came before.
 std::vector<std::string> FirstOfEach(const std::vector<std::string>& names) {
   std::vector<std::string> firsts;

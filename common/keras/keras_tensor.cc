@@ -49,6 +49,12 @@ absl::StatusOr<KerasHistory> HistoryOfTensor(const Value& tensor,
                           path.Key("config").Key("keras_history"));
 }
 
+const Value::Map& KeywordsOf(const Value& call) {
+  static const auto& none = *new Value::Map();
+  const Value* const keywords = call.is_map() ? call.Find("kwargs") : nullptr;
+  return keywords != nullptr && keywords->is_map() ? keywords->as_map() : none;
+}
+
 bool IsOperation(const Value& entry) {
   const std::string module = TextOf(entry, "module");
   if (!module.empty()) return absl::StartsWith(module, "keras.src.ops.");

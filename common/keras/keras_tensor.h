@@ -29,6 +29,10 @@ bool IsTensor(const Value& value);
 absl::StatusOr<KerasHistory> HistoryOfTensor(const Value& tensor,
                                              const Path& path);
 
+// The keyword arguments of a call, an entry of `inbound_nodes`; empty if it has
+// none.
+const Value::Map& KeywordsOf(const Value& call);
+
 // Whether an entry of a Functional's layers is an operation such as x + y.
 bool IsOperation(const Value& entry);
 

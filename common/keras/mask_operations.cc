@@ -14,11 +14,6 @@
 namespace paceline {
 namespace {
 
-// What Keras computes masks from others with.
-constexpr absl::string_view kOfMasks[] = {"Any", "Concatenate", "ExpandDims",
-                                          "LogicalOr"};
-// Of no mask: they give the shape of a layer's output.
-constexpr absl::string_view kOfShapes[] = {"OnesLike", "ZerosLike"};
 // Layers whose calls have the argument `mask` in Keras, and models.
 constexpr absl::string_view kWithMaskArgument[] = {"BatchNormalization",
                                                    "Bidirectional",
@@ -32,11 +27,6 @@ constexpr absl::string_view kWithMaskArgument[] = {"BatchNormalization",
                                                    "TimeDistributed"};
 // Far more than a model has, and soon done.
 constexpr size_t kMaxVisits = 1'000'000;
-
-template <size_t size>
-bool IsOneOf(absl::string_view name, const absl::string_view (&names)[size]) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
 
 // The calls of an entry; none if it has none.
 const Value::List& CallsIn(const Value& entry) {
@@ -121,15 +111,21 @@ const Value::List& ArgumentsOfOperation(const Value& operation) {
   return ArgumentsIn(CallsIn(operation)[0]);
 }
 
-}  // namespace
-
+// See CallMask::unmasked.
 bool ReadsNoMask(const Value& entry, const Value& call) {
   if (IsOperation(entry)) return true;
-  if (!IsOneOf(TextOf(entry, "class_name"), kWithMaskArgument)) return false;
-  const Value* const keywords = call.is_map() ? call.Find("kwargs") : nullptr;
-  return keywords != nullptr && keywords->is_map() &&
-         !keywords->as_map().empty() && keywords->Find(kMaskKeyword) == nullptr;
+  const bool has_argument =
+      std::find(std::begin(kWithMaskArgument), std::end(kWithMaskArgument),
+                TextOf(entry, "class_name")) != std::end(kWithMaskArgument);
+  const Value::Map& keywords = KeywordsOf(call);
+  return has_argument && !keywords.empty() &&
+         std::none_of(keywords.begin(), keywords.end(),
+                      [](const Value::Entry& keyword) {
+                        return keyword.key == kMaskKeyword;
+                      });
 }
+
+}  // namespace
 
 absl::StatusOr<MaskOperations> MaskOperations::Read(const Value::List& layers,
                                                     const Path& path) {
@@ -140,15 +136,15 @@ absl::StatusOr<MaskOperations> MaskOperations::Read(const Value::List& layers,
   }
   MaskOperations masks(layers);
   for (size_t i = 0; i < layers.size(); ++i) {
-    std::vector<std::vector<std::string>>& makers =
-        masks.makers_.emplace_back();
+    std::vector<CallMask>& of_layer = masks.masks_.emplace_back();
     const Value::List& calls = CallsIn(layers[i]);
     for (size_t k = 0; k < calls.size(); ++k) {
       ASSIGN_OR_RETURN(
           const std::set<std::string> of_call,
           masks.ReadCall(calls[k],
                          path.Index(i).Key("inbound_nodes").Index(k)));
-      makers.emplace_back(of_call.begin(), of_call.end());
+      of_layer.push_back(
+          {{of_call.begin(), of_call.end()}, ReadsNoMask(layers[i], calls[k])});
     }
   }
   while (!masks.unread_.empty()) {
@@ -157,11 +153,12 @@ absl::StatusOr<MaskOperations> MaskOperations::Read(const Value::List& layers,
     RETURN_IF_ERROR(masks.AddMakers(*mask, path, masks.of_concatenates_[call]));
   }
   for (size_t i = 0; i < layers.size(); ++i) {
-    for (size_t k = 0; k < masks.makers_[i].size(); ++k) {
+    for (size_t k = 0; k < masks.masks_[i].size(); ++k) {
       const auto found = masks.of_concatenates_.find(
           NameOfCall(TextOf(layers[i], "name"), static_cast<int>(k)));
       if (found == masks.of_concatenates_.end()) continue;
-      masks.makers_[i][k].assign(found->second.begin(), found->second.end());
+      masks.masks_[i][k].masked_by.assign(found->second.begin(),
+                                          found->second.end());
     }
   }
   return masks;
@@ -182,9 +179,7 @@ MaskOperations::MaskOperations(const Value::List& layers) {
 absl::StatusOr<std::set<std::string>> MaskOperations::ReadCall(
     const Value& call, const Path& path) {
   std::set<std::string> makers;
-  const Value* const keywords = call.is_map() ? call.Find("kwargs") : nullptr;
-  if (keywords == nullptr || !keywords->is_map()) return makers;
-  for (const Value::Entry& entry : keywords->as_map()) {
+  for (const Value::Entry& entry : KeywordsOf(call)) {
     if (entry.key != kMaskKeyword) continue;
     const Path entry_path = path.Key("kwargs").Key(entry.key);
     // A model with several inputs has a list.
@@ -256,11 +251,7 @@ const Value* MaskOperations::OperationOf(const Value& tensor) const {
       CallsIn(*found->second).size() != 1) {
     return nullptr;
   }
-  const std::string class_name = TextOf(*found->second, "class_name");
-  return class_name == "NotEqual" || IsOneOf(class_name, kOfMasks) ||
-                 IsOneOf(class_name, kOfShapes)
-             ? found->second
-             : nullptr;
+  return found->second;
 }
 
 std::string MaskOperations::MaskingCall(absl::string_view class_name,

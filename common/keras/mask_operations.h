@@ -31,10 +31,17 @@ namespace paceline {
 // The keyword by which Keras records the mask of a call.
 inline constexpr absl::string_view kMaskKeyword = "mask";
 
-// Whether a call reads no mask in Keras, whatever its inputs have: an operator
-// such as x + y, which is no layer, and a call of a layer with keywords, for
-// which Keras records no mask.
-bool ReadsNoMask(const Value& entry, const Value& call);
+// What a call says of the mask of what it reads.
+struct CallMask {
+  // The names of the calls of Embedding, Masking and Concatenate layers whose
+  // masks, or any of them, are the mask. Of a Concatenate: the masks of its
+  // inputs.
+  std::vector<std::string> masked_by;
+  // The call reads no mask in Keras, whatever its inputs have: an operator such
+  // as x + y, which is no layer, or a call of a layer with keywords, for which
+  // Keras records no mask.
+  bool unmasked = false;
+};
 
 class MaskOperations {
  public:
@@ -43,11 +50,9 @@ class MaskOperations {
   static absl::StatusOr<MaskOperations> Read(const Value::List& layers,
                                              const Path& path);
 
-  // For each call of a layer, an index into `layers`: the names of the calls of
-  // Embedding, Masking and Concatenate layers whose masks, or any of them, are
-  // the mask of the call. Of a Concatenate: the masks of its inputs.
-  const std::vector<std::vector<std::string>>& MakersOf(size_t layer) const {
-    return makers_[layer];
+  // For each call of a layer, an index into `layers`.
+  const std::vector<CallMask>& MasksOf(size_t layer) const {
+    return masks_[layer];
   }
 
   // Whether an entry of `layers` only computes masks.
@@ -65,7 +70,8 @@ class MaskOperations {
   // The call that made the mask that an operation gives; "": it is not what
   // Keras writes.
   std::string MakerOf(const Value& operation);
-  // The entry of an operation of masks that gives a tensor; null: it is none.
+  // The entry of an operation with one call that gives a tensor; null: none
+  // does.
   const Value* OperationOf(const Value& tensor) const;
   // The only operation that an operation reads; null: it does not read one.
   const Value* OperationBefore(const Value& operation) const;
@@ -95,7 +101,7 @@ class MaskOperations {
   // Layers that make masks.
   std::vector<const Value*> makers_of_masks_;
   // By entry, by call.
-  std::vector<std::vector<std::vector<std::string>>> makers_;
+  std::vector<std::vector<CallMask>> masks_;
   std::set<const Value*> used_;
   // By call of a Concatenate whose mask some call reads: those of its inputs'.
   std::map<std::string, std::set<std::string>> of_concatenates_;

@@ -151,9 +151,9 @@ struct Call {
 };
 
 // Adds the calls of the layer in an entry of a Functional's layers.
-// `masked_by`: for each call, the layers that made its mask.
+// `masks`: by call.
 absl::Status ReadCalls(const Value& value, const Path& path, int nesting,
-                       std::vector<std::vector<std::string>> masked_by,
+                       const std::vector<CallMask>& masks,
                        std::vector<Call>& calls) {
   ASSIGN_OR_RETURN(KerasObject layer, ReadLayer(value, path, nesting));
   // Operations such as x + y have a name only beside their config.
@@ -172,13 +172,10 @@ absl::Status ReadCalls(const Value& value, const Path& path, int nesting,
     return ConfigError(path.Key("inbound_nodes"),
                        "empty; expected the call of the layer");
   }
-  const auto reads_no_mask = [&value](size_t call) {
-    return ReadsNoMask(value, value.Find("inbound_nodes")->as_list()[call]);
-  };
   if (!inputs.empty()) {
     layer.inputs = std::move(inputs[0]);
-    layer.masked_by = std::move(masked_by[0]);
-    layer.unmasked = reads_no_mask(0);
+    layer.masked_by = masks[0].masked_by;
+    layer.unmasked = masks[0].unmasked;
   }
   calls.push_back({std::move(layer), path});
   for (size_t i = 1; i < inputs.size(); ++i) {
@@ -186,7 +183,7 @@ absl::Status ReadCalls(const Value& value, const Path& path, int nesting,
     calls.push_back(
         {{RepeatedCall::kClassName,
           Value::Map{{"name", call_name}, {"layer", name}},
-          std::move(inputs[i]), std::move(masked_by[i]), reads_no_mask(i)},
+          std::move(inputs[i]), masks[i].masked_by, masks[i].unmasked},
          path});
   }
   return absl::OkStatus();
@@ -337,7 +334,7 @@ absl::StatusOr<Layers> ReadFunctionalLayers(const Value& config,
   for (size_t i = 0; i < list->size(); ++i) {
     if (masks.Has((*list)[i])) continue;
     RETURN_IF_ERROR(ReadCalls((*list)[i], layers_path.Index(i), nesting,
-                              masks.MakersOf(i), calls));
+                              masks.MasksOf(i), calls));
   }
   Layers layers;
   ASSIGN_OR_RETURN(layers.list, SortTopologically(std::move(calls)));

@@ -1,8 +1,8 @@
 #include "common/keras/tensorflow_weights.h"
 
-#include <sys/stat.h>
-
 #include <cstdint>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -21,8 +21,8 @@ constexpr char kGraphKey[] = "_CHECKPOINTABLE_OBJECT_GRAPH";
 constexpr int64_t kMaxGraphBytes = 16 << 20;
 
 bool IsFile(const std::string& path) {
-  struct stat information = {};
-  return stat(path.c_str(), &information) == 0 && S_ISREG(information.st_mode);
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
 }
 
 Hdf5Type TypeOf(TensorFlowType type) {

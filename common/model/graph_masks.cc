@@ -60,6 +60,13 @@ absl::StatusOr<int> GraphMasks::AddNode(Node node) {
   if (!are_same) {
     ASSIGN_OR_RETURN(masks.running, MakeMask(layer, inputs, running));
   }
+  for (const Mask* mask : {&masks.recorded, &masks.running}) {
+    if (std::max(mask->paths.size(), mask->made.size()) <= kMaxSources)
+      continue;
+    return absl::UnimplementedError(
+        absl::StrCat("a mask that depends on more than ", kMaxSources,
+                     " layers is not supported"));
+  }
   masks_.resize(graph_.nodes.size());
   masks_[index] = std::move(masks);
   if (IsAttention(layer)) RETURN_IF_ERROR(Attend(index, inputs));
@@ -200,11 +207,6 @@ absl::StatusOr<GraphMasks::Mask> GraphMasks::MakeFromMasks(
       AddPath(source, count + output.operation_count, mask.paths);
     }
   }
-  if (mask.paths.size() > kMaxSources) {
-    return absl::UnimplementedError(
-        absl::StrCat("a mask that depends on more than ", kMaxSources,
-                     " layers is not supported"));
-  }
   ASSIGN_OR_RETURN(mask.node,
                    AddMaskNode(std::move(output.layer), name, std::move(read)));
   mask.made = {mask.node};
@@ -223,11 +225,6 @@ absl::StatusOr<GraphMasks::Mask> GraphMasks::MakeAnyOf(
     for (const auto& [source, operation_count] : masks[i]->paths) {
       AddPath(source, operation_count + count - std::max(i, 1), any.paths);
     }
-  }
-  if (any.paths.size() > kMaxSources || any.made.size() > kMaxSources) {
-    return absl::UnimplementedError(
-        absl::StrCat("a mask that depends on more than ", kMaxSources,
-                     " layers is not supported"));
   }
   if (distinct.size() == 1) {
     any.node = *distinct.begin();

@@ -10,7 +10,6 @@
 #include "common/operations/cast.h"
 #include "common/operations/constant.h"
 #include "common/operations/reduce.h"
-#include "common/operations/reshape.h"
 #include "common/operations/select.h"
 
 namespace paceline {
@@ -20,18 +19,6 @@ const FieldTable<GlobalAveragePooling1D>& GlobalAveragePooling1D::Fields() {
       kClassName, "Mean of a sequence over its steps.",
       GlobalPoolingFields<GlobalAveragePooling1D>("sequences"));
   return table;
-}
-
-LoweredLayer GlobalAveragePooling1D::Lower(const LayerCall& call) const {
-  const op::Tensor& x = call.inputs[0];
-  const std::optional<op::Tensor> counts =
-      call.MaskOf(0, {x.dimension(0), x.dimension(1), 1});
-  if (!counts) return GlobalPooling::Lower(call);
-  const op::Tensor sum =
-      op::Sum(op::Select(*counts, x, op::ConstantLike(x, 0)), {1});
-  const op::Tensor mean = sum / op::Sum(op::Cast(*counts, x.data_type()), {1});
-  if (keepdims) return mean;
-  return op::Reshape(mean, {x.dimension(0), x.dimension(2)});
 }
 
 absl::StatusOr<OutputMask> GlobalAveragePooling1D::ComputeMask(
@@ -44,9 +31,15 @@ absl::Status GlobalAveragePooling1D::CheckInput(const Shape& input) const {
   return CheckSequence(input);
 }
 
-op::Tensor GlobalAveragePooling1D::Reduced(const op::Tensor& x,
+op::Tensor GlobalAveragePooling1D::Reduced(const LayerCall& call,
                                            std::vector<int> axes) const {
-  return op::Mean(x, std::move(axes));
+  const op::Tensor& x = call.inputs[0];
+  const std::optional<op::Tensor> counts =
+      call.MaskOf(0, {x.dimension(0), x.dimension(1), 1});
+  if (!counts) return op::Mean(x, std::move(axes));
+  const op::Tensor sum =
+      op::Sum(op::Select(*counts, x, op::ConstantLike(x, 0)), axes);
+  return sum / op::Sum(op::Cast(*counts, x.data_type()), axes);
 }
 
 }  // namespace paceline

@@ -22,14 +22,14 @@ class GlobalAveragePooling1D : public GlobalPooling {
   static const FieldTable<GlobalAveragePooling1D>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
-  LoweredLayer Lower(const LayerCall& call) const override;
   absl::StatusOr<OutputMask> ComputeMask(const MaskedCall& call) const override;
   bool reads_masks() const override { return true; }
   bool has_mask_argument() const override { return true; }
 
  protected:
   absl::Status CheckInput(const Shape& input) const override;
-  op::Tensor Reduced(const op::Tensor& x, std::vector<int> axes) const override;
+  op::Tensor Reduced(const LayerCall& call,
+                     std::vector<int> axes) const override;
 };
 
 }  // namespace paceline

@@ -19,9 +19,9 @@ absl::Status GlobalAveragePooling2D::CheckInput(const Shape& input) const {
   return CheckImage(input);
 }
 
-op::Tensor GlobalAveragePooling2D::Reduced(const op::Tensor& x,
+op::Tensor GlobalAveragePooling2D::Reduced(const LayerCall& call,
                                            std::vector<int> axes) const {
-  return op::Mean(x, std::move(axes));
+  return op::Mean(call.inputs[0], std::move(axes));
 }
 
 }  // namespace paceline

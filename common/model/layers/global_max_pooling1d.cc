@@ -19,9 +19,9 @@ absl::Status GlobalMaxPooling1D::CheckInput(const Shape& input) const {
   return CheckSequence(input);
 }
 
-op::Tensor GlobalMaxPooling1D::Reduced(const op::Tensor& x,
+op::Tensor GlobalMaxPooling1D::Reduced(const LayerCall& call,
                                        std::vector<int> axes) const {
-  return op::Max(x, std::move(axes));
+  return op::Max(call.inputs[0], std::move(axes));
 }
 
 }  // namespace paceline

@@ -25,7 +25,8 @@ class GlobalMaxPooling1D : public GlobalPooling {
 
  protected:
   absl::Status CheckInput(const Shape& input) const override;
-  op::Tensor Reduced(const op::Tensor& x, std::vector<int> axes) const override;
+  op::Tensor Reduced(const LayerCall& call,
+                     std::vector<int> axes) const override;
 };
 
 }  // namespace paceline

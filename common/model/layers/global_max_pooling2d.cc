@@ -19,9 +19,9 @@ absl::Status GlobalMaxPooling2D::CheckInput(const Shape& input) const {
   return CheckImage(input);
 }
 
-op::Tensor GlobalMaxPooling2D::Reduced(const op::Tensor& x,
+op::Tensor GlobalMaxPooling2D::Reduced(const LayerCall& call,
                                        std::vector<int> axes) const {
-  return op::Max(x, std::move(axes));
+  return op::Max(call.inputs[0], std::move(axes));
 }
 
 }  // namespace paceline

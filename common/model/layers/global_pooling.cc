@@ -22,7 +22,7 @@ LoweredLayer GlobalPooling::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
   std::vector<int> positions(x.rank() - 2);
   std::iota(positions.begin(), positions.end(), 1);
-  const op::Tensor reduced = Reduced(x, std::move(positions));
+  const op::Tensor reduced = Reduced(call, std::move(positions));
   if (keepdims) return reduced;
   return op::Reshape(reduced, {x.dimension(0), x.dimension(-1)});
 }

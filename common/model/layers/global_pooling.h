@@ -27,8 +27,8 @@ class GlobalPooling : public Layer {
  protected:
   // InvalidArgument unless an input has the rank that the layer pools.
   virtual absl::Status CheckInput(const Shape& input) const = 0;
-  // Reduces the axes, which stay with size 1.
-  virtual op::Tensor Reduced(const op::Tensor& x,
+  // Reduces axes of the input, which stay with size 1.
+  virtual op::Tensor Reduced(const LayerCall& call,
                              std::vector<int> axes) const = 0;
 };
 

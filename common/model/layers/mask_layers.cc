@@ -12,6 +12,24 @@
 #include "common/operations/select.h"
 
 namespace paceline {
+namespace {
+
+op::Tensor Differs(const op::Tensor& x, double value) {
+  return op::Cast(op::Not(op::Equal(x, value)), x.data_type());
+}
+
+// The largest of masks.
+op::Tensor AnyOf(absl::Span<const op::Tensor> masks) {
+  op::Tensor any = masks[0];
+  for (const op::Tensor& mask : masks.subspan(1)) any = op::Maximum(any, mask);
+  return any;
+}
+
+}  // namespace
+
+op::Tensor AnyDiffers(const op::Tensor& x, double value) {
+  return op::Max(Differs(x, value), {x.rank() - 1});
+}
 
 absl::StatusOr<Shape> DiffersMask::OutputShape(
     absl::Span<const Shape> inputs) const {
@@ -25,12 +43,10 @@ absl::StatusOr<Shape> DiffersMask::OutputShape(
 
 LoweredLayer DiffersMask::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
-  const op::Tensor differs =
-      op::Cast(op::Not(op::Equal(x, value_)), x.data_type());
-  if (!over_last_axis_) return differs;
+  if (!over_last_axis_) return Differs(x, value_);
   Shape shape = x.shape();
   shape.pop_back();
-  return op::Reshape(op::Max(differs, {x.rank() - 1}), std::move(shape));
+  return op::Reshape(AnyDiffers(x, value_), std::move(shape));
 }
 
 absl::StatusOr<Shape> AnyMask::OutputShape(
@@ -39,11 +55,7 @@ absl::StatusOr<Shape> AnyMask::OutputShape(
 }
 
 LoweredLayer AnyMask::Lower(const LayerCall& call) const {
-  op::Tensor any = call.inputs[0];
-  for (const op::Tensor& mask : call.inputs.subspan(1)) {
-    any = op::Maximum(any, mask);
-  }
-  return any;
+  return AnyOf(call.inputs);
 }
 
 absl::StatusOr<Shape> ConcatenatedMask::OutputShape(
@@ -71,9 +83,7 @@ LoweredLayer ConcatenatedMask::Lower(const LayerCall& call) const {
     masks.push_back(part.has_mask ? call.inputs[next++] : OnesFor(part, first));
   }
   if (1 + axis_ < first.rank()) return op::Concatenate(masks, 1 + axis_);
-  op::Tensor any = masks[0];
-  for (size_t i = 1; i < masks.size(); ++i) any = op::Maximum(any, masks[i]);
-  return any;
+  return AnyOf(masks);
 }
 
 }  // namespace paceline

@@ -11,9 +11,14 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/model/layer.h"
+#include "common/operations/function.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
+
+// As numbers: 1 where any element along the last axis, which becomes 1, differs
+// from the value, else 0.
+op::Tensor AnyDiffers(const op::Tensor& x, double value);
 
 // 1 where the input differs from a value, else 0. Over the last axis, which
 // goes away, it is 1 if any element differs.

@@ -7,10 +7,8 @@
 #include "common/model/keras_fields.h"
 #include "common/model/layers/mask_layers.h"
 #include "common/model/shape_rule.h"
-#include "common/operations/cast.h"
 #include "common/operations/compare.h"
 #include "common/operations/constant.h"
-#include "common/operations/reduce.h"
 #include "common/operations/select.h"
 
 namespace paceline {
@@ -31,9 +29,7 @@ absl::StatusOr<Shape> Masking::OutputShape(
 
 LoweredLayer Masking::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
-  const op::Tensor differs =
-      op::Cast(op::Not(op::Equal(x, mask_value)), x.data_type());
-  const op::Tensor counts = op::Greater(op::Max(differs, {x.rank() - 1}), 0.5);
+  const op::Tensor counts = op::Greater(AnyDiffers(x, mask_value), 0.5);
   return op::Select(counts, x, op::ConstantLike(x, 0));
 }
 

@@ -19,9 +19,6 @@ class Maximum : public MergeLayer {
   static const FieldTable<Maximum>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
-  LoweredLayer Lower(const LayerCall& call) const override {
-    return call.masks.empty() ? MergeLayer::Lower(call) : MergeUnmasked(call);
-  }
   bool reads_masks() const override { return true; }
 
  protected:

@@ -59,6 +59,7 @@ absl::StatusOr<OutputMask> MergeLayer::ComputeMask(
 }
 
 LoweredLayer MergeLayer::Lower(const LayerCall& call) const {
+  if (!call.masks.empty()) return MergeUnmasked(call);
   int rank = 0;
   for (const op::Tensor& input : call.inputs) {
     rank = std::max(rank, input.rank());

@@ -13,7 +13,8 @@
 namespace paceline {
 
 // Merges the first input with the second, the result with the third, and so on.
-// Inputs are broadcast (BroadcastShape).
+// Inputs are broadcast (BroadcastShape). If the layer reads masks, a step that
+// the mask of an input excludes is that of the others.
 class MergeLayer : public Layer {
  public:
   bool is_merge() const override { return true; }
@@ -27,8 +28,9 @@ class MergeLayer : public Layer {
   // Merges two tensors of the same rank.
   virtual op::Tensor Merge(const op::Tensor& a, const op::Tensor& b) const = 0;
 
-  // The same as Lower, for a layer that reads masks: where the mask of an input
-  // excludes a step, takes the others alone.
+ private:
+  // Merges inputs with masks: where one excludes a step, takes the others
+  // alone.
   op::Tensor MergeUnmasked(const LayerCall& call) const;
 };
 
