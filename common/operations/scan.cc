@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "common/operations/constant.h"
+#include "common/operations/matrix_product.h"
+#include "common/operations/reshape.h"
 #include "common/operations/scan_gradient.h"
 #include "glog/logging.h"
 
@@ -19,6 +21,12 @@ TensorType ElementType(TensorType sequence) {
 TensorType SequenceType(TensorType element, int64_t length) {
   element.shape.insert(element.shape.begin(), length);
   return element;
+}
+
+// A sequence of matrices as one matrix, a row per step and row.
+Tensor RowsOfSteps(const Tensor& sequence) {
+  return Reshape(sequence, {sequence.dimension(0) * sequence.dimension(1),
+                            sequence.dimension(2)});
 }
 
 bool IsRealTensor(const Tensor& tensor) { return IsReal(tensor.data_type()); }
@@ -51,7 +59,8 @@ std::vector<TensorType> ScanOperation::OutputTypes(
 }
 
 Gradients ScanOperation::AddGradient(const CallGradient& call) const {
-  CHECK(gradient_.function != nullptr) << "the scan was made without gradient";
+  CHECK(backward_.body.function != nullptr)
+      << "the scan was made without gradient";
   Function& function = call.inputs[0].function();
   const int result_count =
       static_cast<int>(call.outputs.size()) - residual_count_;
@@ -70,8 +79,10 @@ Gradients ScanOperation::AddGradient(const CallGradient& call) const {
       call.inputs.subspan(body_.carry_count, body_.sequence_count);
   const auto constants =
       call.inputs.subspan(body_.carry_count + body_.sequence_count);
+  size_t real_constant = 0;
   for (const Tensor& constant : constants) {
     if (!IsRealTensor(constant)) continue;
+    if (backward_.products[real_constant++]) continue;
     arguments.carries.push_back(Full(function, constant.type(), 0));
   }
   const auto append = [](absl::Span<const Tensor> from,
@@ -84,11 +95,14 @@ Gradients ScanOperation::AddGradient(const CallGradient& call) const {
   append(constants, arguments.constants);
   arguments.is_reversed = !is_reversed_;
   arguments.has_gradient = false;
-  const ScanResults results = Scan(gradient_.function, arguments);
+  const ScanResults results = Scan(backward_.body.function, arguments);
 
+  std::vector<Tensor> operands = arguments.sequences;
+  append(results.outputs, operands);
   Gradients gradients;
   size_t carry = 0;
   size_t output = 0;
+  real_constant = 0;
   for (int i = 0; i < static_cast<int>(call.inputs.size()); ++i) {
     const bool is_sequence =
         i >= body_.carry_count && i < body_.carry_count + body_.sequence_count;
@@ -96,6 +110,14 @@ Gradients ScanOperation::AddGradient(const CallGradient& call) const {
       gradients.push_back(std::nullopt);
     } else if (is_sequence) {
       gradients.push_back(results.outputs[output++]);
+    } else if (i < body_.carry_count) {
+      gradients.push_back(results.carries[carry++]);
+    } else if (const std::optional<ProductOverSteps>& product =
+                   backward_.products[real_constant++]) {
+      const Tensor left = RowsOfSteps(operands[product->left]);
+      const Tensor right = RowsOfSteps(operands[product->right]);
+      gradients.push_back(
+          MatrixProduct(left, right, /*left_is_transposed=*/true));
     } else {
       gradients.push_back(results.carries[carry++]);
     }
@@ -110,12 +132,12 @@ ScanResults Scan(std::shared_ptr<const Function> function,
                    static_cast<int>(arguments.sequences.size())};
   CHECK_EQ(body.constant_count(), static_cast<int>(arguments.constants.size()));
   const int output_count = body.output_count();
-  ScanBody gradient;
+  ScanBackward backward;
   int residual_count = 0;
   if (arguments.has_gradient) {
     DifferentiableScan scan = Differentiate(body);
     body = std::move(scan.forward);
-    gradient = std::move(scan.backward);
+    backward = std::move(scan.backward);
     residual_count = body.output_count() - output_count;
   }
   std::vector<Tensor> inputs = arguments.carries;
@@ -125,7 +147,7 @@ ScanResults Scan(std::shared_ptr<const Function> function,
                 arguments.constants.end());
   const std::vector<Tensor> outputs = inputs[0].function().AddCall(
       std::make_shared<ScanOperation>(std::move(body), arguments.is_reversed,
-                                      std::move(gradient), residual_count),
+                                      std::move(backward), residual_count),
       inputs);
   const auto carries_end =
       outputs.begin() + static_cast<int>(arguments.carries.size());

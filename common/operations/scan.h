@@ -20,12 +20,19 @@
 //                  gradient(dcarries, dconstants,
 //                           residuals[t], sequences[t], doutputs[t], constants)
 //
-// Invariant: gradients of constants are summed in the order of the backward's
-// steps, so a repeat gives the same bits.
+// The gradient of a recurrent kernel is a product in each step: Lᵀ · R, with a
+// row per example. Over all steps their sum is one product, whose operands have
+// a row per step and example. So the backward does not sum it, but writes the
+// elements of L and R as outputs, and the product follows the loop. It is one
+// large product in place of many small ones and as many additions.
+//
+// Invariant: other gradients of constants are summed in the order of the
+// backward's steps, so a repeat gives the same bits.
 #ifndef PACELINE_COMMON_OPERATIONS_SCAN_H_
 #define PACELINE_COMMON_OPERATIONS_SCAN_H_
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -52,19 +59,38 @@ struct ScanBody {
   }
 };
 
+// Operands L and R of a product over all steps, as numbers: first of the
+// backward's sequences, then of its outputs.
+struct ProductOverSteps {
+  int left = 0;
+  int right = 0;
+};
+
+struct ScanBackward {
+  // Carries: the gradients of the carries, then the sums of the gradients of
+  // those floating-point constants that have no product. Sequences: the
+  // residuals, the sequences, the gradients of floating-point outputs.
+  // Constants: the constants. Outputs: the gradients of floating-point
+  // sequences, then operands of products.
+  ScanBody body;
+  // By floating-point constant: the product that is its gradient, if there is
+  // one.
+  std::vector<std::optional<ProductOverSteps>> products;
+};
+
 // Inputs: the carries, the sequences (at least one), the constants. Outputs:
 // the last carries, the outputs.
 class ScanOperation final : public Operation {
  public:
   static constexpr char kName[] = "Scan";
 
-  // `gradient` is the body of the backward, which reads the last
-  // `residual_count` outputs; if it has no function, there is no gradient.
-  ScanOperation(ScanBody body, bool is_reversed, ScanBody gradient,
+  // The backward reads the last `residual_count` outputs; if its body has no
+  // function, there is no gradient.
+  ScanOperation(ScanBody body, bool is_reversed, ScanBackward backward,
                 int residual_count)
       : body_(std::move(body)),
         is_reversed_(is_reversed),
-        gradient_(std::move(gradient)),
+        backward_(std::move(backward)),
         residual_count_(residual_count) {}
 
   absl::string_view name() const override { return kName; }
@@ -78,7 +104,7 @@ class ScanOperation final : public Operation {
  private:
   ScanBody body_;
   bool is_reversed_;
-  ScanBody gradient_;
+  ScanBackward backward_;
   int residual_count_;
 };
 

@@ -1,13 +1,17 @@
 #include "common/operations/scan_gradient.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/compare.h"
 #include "common/operations/constant.h"
 #include "common/operations/gradient.h"
+#include "common/operations/matrix_product.h"
 
 namespace paceline::op {
 namespace {
@@ -17,6 +21,7 @@ class Differentiator {
   explicit Differentiator(const ScanBody& body) : body_(body) {
     AddForward();
     AddBackward();
+    FindProducts();
     FindResiduals();
   }
 
@@ -38,27 +43,10 @@ class Differentiator {
     return {std::move(function), body_.carry_count, body_.sequence_count};
   }
 
-  ScanBody MakeBackward() const {
+  ScanBackward MakeBackward() const {
     auto function = std::make_shared<Function>();
     CallCopier copier(joint_, *function);
-    const auto add_parameters = [&](absl::Span<const Tensor> tensors) {
-      for (const Tensor& tensor : tensors) {
-        copier.Map(tensor.id(), function->AddParameter(tensor.type()));
-      }
-    };
-    const absl::Span<const Tensor> result_gradients = result_gradients_;
-    add_parameters(result_gradients.subspan(0, body_.carry_count));
-    std::vector<Tensor> sums;
-    for (const Tensor& constant : constants()) {
-      if (!IsReal(constant.data_type())) continue;
-      sums.push_back(function->AddParameter(constant.type()));
-    }
-    for (const int residual : residuals_) {
-      copier.Map(residual, function->AddParameter(joint_.type(residual)));
-    }
-    add_parameters(sequences());
-    add_parameters(result_gradients.subspan(body_.carry_count));
-    add_parameters(constants());
+    const std::vector<Tensor> sums = AddParameters(*function, copier);
     CopyBackward(copier);
 
     size_t next = 0;
@@ -70,21 +58,43 @@ class Differentiator {
     for (const Tensor& carry : carries()) {
       function->AddResult(take_gradient(carry));
     }
-    std::vector<Tensor> sequence_gradients;
+    // The tensors of joint_ that sequences and outputs are; -1 is none.
+    std::vector<int> elements = ElementsOfSequences();
+    const int sequence_count = static_cast<int>(elements.size());
+    std::vector<Tensor> outputs;
     for (const Tensor& sequence : sequences()) {
       if (!IsReal(sequence.data_type())) continue;
-      sequence_gradients.push_back(take_gradient(sequence));
+      const std::optional<Tensor>& gradient = gradients_[next];
+      elements.push_back(gradient ? gradient->id() : -1);
+      outputs.push_back(take_gradient(sequence));
     }
+    const auto number_of = [&](int operand) {
+      const auto found = std::find(elements.begin(), elements.end(), operand);
+      const int number = static_cast<int>(found - elements.begin());
+      if (found == elements.end()) {
+        elements.push_back(operand);
+        outputs.push_back(copier.CopyOf(operand));
+      }
+      return number;
+    };
+    std::vector<std::optional<ProductOverSteps>> products;
     size_t sum = 0;
     for (const Tensor& constant : constants()) {
       if (!IsReal(constant.data_type())) continue;
-      function->AddResult(sums[sum++] + take_gradient(constant));
+      if (const auto& product = products_[products.size()]) {
+        const int left = number_of(product->left);
+        const int right = number_of(product->right);
+        products.push_back(ProductOverSteps{left, right});
+        ++next;
+      } else {
+        products.emplace_back();
+        function->AddResult(sums[sum++] + take_gradient(constant));
+      }
     }
-    for (const Tensor& each : sequence_gradients) function->AddResult(each);
-    return {std::move(function),
-            body_.carry_count + static_cast<int>(sums.size()),
-            static_cast<int>(residuals_.size()) + body_.sequence_count +
-                static_cast<int>(result_gradients_.size()) - body_.carry_count};
+    for (const Tensor& each : outputs) function->AddResult(each);
+    return {{std::move(function), body_.carry_count + static_cast<int>(sum),
+             sequence_count},
+            std::move(products)};
   }
 
  private:
@@ -124,6 +134,80 @@ class Differentiator {
     gradients_ = AddGradients(real_results, result_gradients_, by);
   }
 
+  // Finds the gradients of constants that are products over all steps: Lᵀ · R
+  // of matrices, which the backward needs for nothing else.
+  void FindProducts() {
+    std::vector<int> read_count(joint_.tensor_count(), 0);
+    std::vector<const Call*> maker(joint_.tensor_count(), nullptr);
+    for (size_t i = forward_call_count_; i < joint_.calls().size(); ++i) {
+      const Call& call = joint_.calls()[i];
+      for (const int input : call.inputs) ++read_count[input];
+      for (const int output : call.outputs) maker[output] = &call;
+    }
+    for (const std::optional<Tensor>& gradient : gradients_) {
+      if (gradient) ++read_count[gradient->id()];
+    }
+    size_t next = carries().size();
+    for (const Tensor& sequence : sequences()) {
+      if (IsReal(sequence.data_type())) ++next;
+    }
+    for (; next < gradients_.size(); ++next) {
+      products_.emplace_back();
+      if (!gradients_[next]) continue;
+      const int gradient = gradients_[next]->id();
+      const Call* call = maker[gradient];
+      if (call == nullptr || read_count[gradient] > 1) continue;
+      if (!IsProductOfRows(*call)) continue;
+      products_.back() = ProductOverSteps{call->inputs[0], call->inputs[1]};
+      is_product_.insert(gradient);
+    }
+  }
+
+  // Whether the call is Lᵀ · R of two matrices that change from step to step.
+  bool IsProductOfRows(const Call& call) const {
+    if (call.operation->name() != MatrixProductOperation::kName) return false;
+    const MatrixProductOptions& options =
+        static_cast<const MatrixProductOperation&>(*call.operation).options();
+    if (!options.left_is_transposed || options.right_is_transposed ||
+        joint_.type(call.outputs[0]).shape.size() != 2) {
+      return false;
+    }
+    return absl::c_none_of(constants(), [&](const Tensor& constant) {
+      return absl::c_linear_search(call.inputs, constant.id());
+    });
+  }
+
+  // The tensors whose elements the backward reads as sequences.
+  std::vector<int> ElementsOfSequences() const {
+    std::vector<int> elements = residuals_;
+    for (const Tensor& each : sequences()) elements.push_back(each.id());
+    for (size_t i = body_.carry_count; i < result_gradients_.size(); ++i) {
+      elements.push_back(result_gradients_[i].id());
+    }
+    return elements;
+  }
+
+  // Adds the parameters of the backward; returns the sums.
+  std::vector<Tensor> AddParameters(Function& function,
+                                    CallCopier& copier) const {
+    const auto add = [&](const Tensor& tensor) {
+      copier.Map(tensor.id(), function.AddParameter(tensor.type()));
+    };
+    for (int i = 0; i < body_.carry_count; ++i) add(result_gradients_[i]);
+    std::vector<Tensor> sums;
+    size_t real_constant = 0;
+    for (const Tensor& constant : constants()) {
+      if (!IsReal(constant.data_type())) continue;
+      if (products_[real_constant++]) continue;
+      sums.push_back(function.AddParameter(constant.type()));
+    }
+    for (const int id : ElementsOfSequences()) {
+      copier.Map(id, function.AddParameter(joint_.type(id)));
+    }
+    for (const Tensor& constant : constants()) add(constant);
+    return sums;
+  }
+
   // Whether the backward computes a call of the forward again: one without
   // inputs, or a condition, which devices do not store.
   static bool IsRepeated(const Call& call) {
@@ -158,8 +242,11 @@ class Differentiator {
 
   void CopyBackward(CallCopier& copier) const {
     for (size_t i = 0; i < joint_.calls().size(); ++i) {
-      if (i >= forward_call_count_ || is_repeated_[i]) {
-        copier.Copy(joint_.calls()[i]);
+      const Call& call = joint_.calls()[i];
+      const bool is_backward =
+          i >= forward_call_count_ && !is_product_.contains(call.outputs[0]);
+      if (is_backward || (i < forward_call_count_ && is_repeated_[i])) {
+        copier.Copy(call);
       }
     }
   }
@@ -175,6 +262,11 @@ class Differentiator {
   std::vector<Tensor> result_gradients_;
   // By floating-point parameter.
   Gradients gradients_;
+  // By floating-point constant: the operands in joint_, if its gradient is a
+  // product over all steps.
+  std::vector<std::optional<ProductOverSteps>> products_;
+  // Those gradients, which the backward does not compute.
+  absl::flat_hash_set<int> is_product_;
   std::vector<int> residuals_;
   // By call of the forward: whether the backward has it, too.
   std::vector<bool> is_repeated_;

@@ -17,7 +17,7 @@ std::unique_ptr<Function> RewriteBodies(
     body.function = rewrite(*body.function);
     Call rewritten = call;
     rewritten.operation = std::make_shared<ScanOperation>(
-        body, scan->is_reversed(), /*gradient=*/ScanBody{},
+        body, scan->is_reversed(), /*backward=*/ScanBackward{},
         /*residual_count=*/0);
     replacements[&call] = std::move(rewritten);
   }
