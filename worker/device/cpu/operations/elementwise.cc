@@ -176,6 +176,36 @@ void ElementProgram::RunTile(int64_t begin, int64_t count, Tile& tile) const {
   }
 }
 
+namespace {
+
+bool IsTranscendental(op::ElementFunction function) {
+  switch (function) {
+    case op::ElementFunction::kExp:
+    case op::ElementFunction::kExpm1:
+    case op::ElementFunction::kLog:
+    case op::ElementFunction::kLog1p:
+    case op::ElementFunction::kTanh:
+    case op::ElementFunction::kSigmoid:
+    case op::ElementFunction::kSoftplus:
+    case op::ElementFunction::kErfc:
+    case op::ElementFunction::kPower:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// How many times as long as an addition the instructions take, about.
+int64_t WorkOf(absl::Span<const op::ElementInstruction> instructions) {
+  int64_t work = 0;
+  for (const op::ElementInstruction& each : instructions) {
+    work += IsTranscendental(each.function) ? 8 : 1;
+  }
+  return std::max<int64_t>(1, work);
+}
+
+}  // namespace
+
 Tensor* AddElementwise(const PlacedCall& call, ProgramBuilder& builder) {
   const auto& instructions =
       static_cast<const op::ElementwiseOperation&>(call.operation)
@@ -184,9 +214,8 @@ Tensor* AddElementwise(const PlacedCall& call, ProgramBuilder& builder) {
   CHECK(output->type == DataType::kFloat32) << DataTypeName(output->type);
   std::vector<const Tensor*> used(call.inputs.begin(), call.inputs.end());
   used.push_back(output);
-  const auto work = static_cast<int64_t>(instructions.size());
   builder.AddParallel(
-      used, output->count(), std::max<int64_t>(1, work),
+      used, output->count(), WorkOf(instructions),
       [program = ElementProgram(instructions, call.inputs, output)](
           int64_t begin, int64_t end) { program.Run(begin, end); });
   return output;
