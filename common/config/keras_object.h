@@ -24,7 +24,8 @@ struct KerasObject {
   // The names of the layers whose mask, or any of whose masks, that of what it
   // reads must be. Empty: any.
   std::vector<std::string> masked_by = {};
-  // Whether what it reads must have no mask.
+  // Whether it has nothing to do with masks: it is an operator
+  // (keras_operator.h), or else what it reads must have no mask.
   bool unmasked = false;
 };
 

@@ -51,7 +51,10 @@ std::vector<Chapter> Chapters() {
        "right]}`. "
        "`Input` is short for InputLayer. `masked_by: [ids]`, also beside the "
        "class, has the job refused unless the mask of what the layer reads is "
-       "that of those layers, and `unmasked: true` unless there is none.",
+       "that of those layers, and `unmasked: true` unless there is none. With "
+       "`unmasked: true`, Add, Multiply or Subtract of two, and Rescaling by a "
+       "number, are operators as in Keras (`x + y`, `2 * x`), which carry no "
+       "mask on, and are not refused.",
        ModelReferences()},
       {"Initializers",
        "Written as a name (`he_normal`) or like a layer (`HeNormal: {seed: "

@@ -15,6 +15,7 @@
 #include "common/keras/keras_tensor.h"
 #include "common/keras/mask_operations.h"
 #include "common/keras/not_supported.h"
+#include "common/model/keras_operator.h"
 
 namespace paceline {
 namespace {
@@ -197,28 +198,6 @@ absl::Status CheckPosition(const Value& entry, const Value& argument,
                          absl::StrJoin(kAttentionArguments, ", ")));
 }
 
-// A Rescaling that computes `operation` of a tensor and a number.
-std::optional<KerasObject> RescalingFor(absl::string_view operation,
-                                        double number, bool number_is_left) {
-  double scale = 1;
-  double offset = 0;
-  if (operation == "Add") {
-    offset = number;
-  } else if (operation == "Multiply") {
-    scale = number;
-  } else if (operation == "Subtract") {
-    scale = number_is_left ? -1 : 1;
-    offset = number_is_left ? number : -number;
-  } else if ((operation == "TrueDivide" || operation == "Divide") &&
-             !number_is_left && number != 0) {
-    scale = 1 / number;
-  } else {
-    return std::nullopt;
-  }
-  return KerasObject{"Rescaling",
-                     Value::Map{{"scale", scale}, {"offset", offset}}};
-}
-
 }  // namespace
 
 absl::StatusOr<std::vector<std::vector<std::string>>> ReadInboundNodes(
@@ -276,25 +255,16 @@ absl::Status MakeLayerOfOperation(const Value& entry, absl::string_view name,
       const Value::List* const arguments,
       ArgumentsOf(entry, (*nodes)[0], path.Key("inbound_nodes").Index(0)));
   if (arguments->size() != 2) return refuse();
-  const Value& left = (*arguments)[0];
-  const Value& right = (*arguments)[1];
-  if (IsTensor(left) && IsTensor(right)) {
-    const absl::string_view operation = layer.class_name;
-    if (operation != "Add" && operation != "Multiply" &&
-        operation != "Subtract") {
-      return refuse();
-    }
-    layer.config = Value::Map{};
-    return absl::OkStatus();
+  KerasOperator keras_operator{layer.class_name};
+  for (const Value& argument : *arguments) {
+    if (IsTensor(argument)) continue;
+    if (!argument.is_number()) return refuse();
+    keras_operator.number = argument.as_double();
+    keras_operator.number_is_left = &argument == &arguments->front();
   }
-  const Value& number = IsTensor(left) ? right : left;
-  if (!number.is_number()) return refuse();
-  std::optional<KerasObject> rescaling =
-      RescalingFor(layer.class_name, number.as_double(),
-                   /*number_is_left=*/&number == &left);
-  if (!rescaling) return refuse();
-  layer.class_name = std::move(rescaling->class_name);
-  layer.config = std::move(rescaling->config);
+  std::optional<KerasObject> computed = LayerOf(keras_operator);
+  if (!computed) return refuse();
+  layer = *std::move(computed);
   return absl::OkStatus();
 }
 

@@ -27,9 +27,9 @@ absl::StatusOr<std::vector<std::vector<std::string>>> ReadInboundNodes(
 absl::StatusOr<Value::Map> ReadCallFlags(const Value& entry, const Path& path);
 
 // Where the entry is an operation such as x + y or 2 * x, not a layer, replaces
-// `layer` by a layer that computes the same: Add, Multiply, Subtract, or a
-// Rescaling by the number. Neither has variables, so paths of weights stay.
-// Unimplemented for operations without such a layer.
+// `layer` by the layer that computes the same (keras_operator.h). None of these
+// has variables, so paths of weights stay. Unimplemented for operations without
+// such a layer.
 absl::Status MakeLayerOfOperation(const Value& entry, absl::string_view name,
                                   const Path& path, KerasObject& layer);
 

@@ -37,8 +37,8 @@ struct CallMask {
   // masks, or any of them, are the mask. Of a Concatenate: the masks of its
   // inputs.
   std::vector<std::string> masked_by;
-  // The call reads no mask in Keras, whatever its inputs have: an operator such
-  // as x + y, which is no layer, or a call of a layer with keywords, for which
+  // The call has nothing to do with masks: an operator such as x + y, which is
+  // no layer and carries none on, or a call of a layer with keywords, for which
   // Keras records no mask.
   bool unmasked = false;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/keras/weight_paths.h"
+#include "common/model/keras_operator.h"
 #include "common/model/loss.h"
 #include "common/model/make_layer.h"
 #include "common/model/metric.h"
@@ -32,6 +34,13 @@ Value SerializeTree(const ModelTree& model, const Graph& graph);
 
 Value SerializeChild(const ModelTree::Child& child, const Graph& graph) {
   if (child.model != nullptr) return SerializeTree(*child.model, graph);
+  if (const std::optional<KerasOperator> operation = OperatorOf(child)) {
+    Value object = SerializeKerasObject(
+        "keras.src.ops.numpy",
+        {operation->class_name, Value::Map{{"name", child.name}}});
+    object["registered_name"] = operation->class_name;
+    return object;
+  }
   Value object = Serialize(*child.layer);
   Value& config = object["config"];
   for (const std::string& key : child.layer->call_keywords()) {
@@ -86,7 +95,14 @@ Value SerializeCall(const ModelTree& model, const ModelTree::Child& call,
   }
   const Layer* const layer = call.layer;
   Value::List arguments;
-  if (tensors.size() > 1 && (layer == nullptr || layer->is_merge())) {
+  if (const std::optional<KerasOperator> operation = OperatorOf(call)) {
+    arguments = std::move(tensors);
+    if (operation->number) {
+      arguments.insert(
+          operation->number_is_left ? arguments.begin() : arguments.end(),
+          *operation->number);
+    }
+  } else if (tensors.size() > 1 && (layer == nullptr || layer->is_merge())) {
     arguments.push_back(std::move(tensors));
   } else {
     arguments = std::move(tensors);

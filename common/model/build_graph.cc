@@ -15,6 +15,7 @@
 #include "common/config/path.h"
 #include "common/limits.h"
 #include "common/model/graph_masks.h"
+#include "common/model/keras_operator.h"
 #include "common/model/layer_drafts.h"
 #include "common/model/layers/input_layer.h"
 #include "common/model/nested_model.h"
@@ -119,11 +120,11 @@ class GraphBuilder {
         child.node = (*scope.inputs)[input_count++];
       }
       child.inputs = std::move(layer.inputs);
+      child.is_unmasked = layer.is_unmasked;
       const std::vector<int> masked_by = std::move(layer.masked_by);
-      const bool is_unmasked = layer.is_unmasked;
       const Path path = LayerPath(scope.path, i);
       RETURN_IF_ERROR(AddChild(std::move(layer), tree, scope, path, child));
-      RETURN_IF_ERROR(CheckMasks(child, masked_by, is_unmasked, tree, path));
+      RETURN_IF_ERROR(CheckMasks(child, masked_by, tree, path));
       child.mask_paths = masks_.PathsTo(child, tree);
       tree.children.push_back(std::move(child));
     }
@@ -134,13 +135,14 @@ class GraphBuilder {
   // Checks what the configuration of a child of `tree` says of the masks of
   // what it reads.
   absl::Status CheckMasks(const ModelTree::Child& child,
-                          const std::vector<int>& masked_by, bool is_unmasked,
+                          const std::vector<int>& masked_by,
                           const ModelTree& tree, const Path& path) const {
     absl::Status status = masks_.CheckMakers(child, masked_by, tree);
-    if (status.ok() && is_unmasked) status = masks_.CheckUnmasked(child, tree);
+    if (status.ok()) status = masks_.CheckUnmasked(child, tree);
     if (status.ok()) return status;
     return LayerError(child.class_name(), child.name,
-                      path.Key(is_unmasked ? "unmasked" : "masked_by"), status);
+                      path.Key(child.is_unmasked ? "unmasked" : "masked_by"),
+                      status);
   }
 
   absl::Status CountLayers(size_t count, const Path& path) {
@@ -178,10 +180,16 @@ class GraphBuilder {
       return AddInnerModel(draft.model, scope, path, inputs, child);
     }
     const ModelTree::Child& callee = tree.children[child.callee];
+    if (OperatorOf(callee)) {
+      return LayerError(callee.class_name(), callee.name, path,
+                        absl::UnimplementedError(
+                            "an operator (unmasked: true) that is called twice "
+                            "is not supported yet"));
+    }
     child.layer = callee.layer;
     child.model = callee.model;
     ASSIGN_OR_RETURN(child.node,
-                     CallAgain(callee, callee, std::move(inputs), path));
+                     CallAgain(child, callee, std::move(inputs), path));
     return absl::OkStatus();
   }
 
@@ -247,7 +255,7 @@ class GraphBuilder {
       AddVariable(layer, std::move(variable));
     }
     child.variables = node.variables;
-    ASSIGN_OR_RETURN(child.node, AddNode(std::move(node), path));
+    ASSIGN_OR_RETURN(child.node, AddNode(std::move(node), child, path));
     return absl::OkStatus();
   }
 
@@ -280,7 +288,7 @@ class GraphBuilder {
                             ShapeToString(wanted[i].shape))));
     }
     node.variables = callee.variables;
-    return AddNode(std::move(node), path);
+    return AddNode(std::move(node), child, path);
   }
 
   // The same for the layers of a model.
@@ -344,10 +352,11 @@ class GraphBuilder {
     return shapes;
   }
 
-  // Adds the node and its masks; returns it.
-  absl::StatusOr<int> AddNode(Node node, const Path& path) {
+  // Adds the node of a call of `child` and its masks; returns it.
+  absl::StatusOr<int> AddNode(Node node, const ModelTree::Child& child,
+                              const Path& path) {
     const Layer& layer = *node.layer;
-    absl::StatusOr<int> index = masks_.AddNode(std::move(node));
+    absl::StatusOr<int> index = masks_.AddNode(std::move(node), child);
     if (index.ok()) return index;
     return LayerError(layer.class_name(), layer.name, path, index.status());
   }

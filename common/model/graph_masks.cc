@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/status_macros.h"
+#include "common/model/keras_operator.h"
 #include "common/model/layers/mask_layers.h"
 #include "common/model/layers/multi_head_attention.h"
 #include "common/tensor/shape.h"
@@ -34,7 +35,12 @@ bool IsAttention(const Layer& layer) {
 
 }  // namespace
 
-absl::StatusOr<int> GraphMasks::AddNode(Node node) {
+absl::StatusOr<int> GraphMasks::AddNode(Node node,
+                                        const ModelTree::Child& child) {
+  if (OperatorOf(child)) {
+    graph_.nodes.push_back(std::move(node));
+    return static_cast<int>(graph_.nodes.size()) - 1;
+  }
   const Layer& layer = *node.layer;
   const std::vector<int> inputs = node.inputs;
   std::vector<const Mask*> recorded;
@@ -52,6 +58,7 @@ absl::StatusOr<int> GraphMasks::AddNode(Node node) {
   graph_.nodes.push_back(std::move(node));
   const auto index = static_cast<int>(graph_.nodes.size()) - 1;
   Masks masks;
+  masks.are_used = UsesMasks(layer);
   ASSIGN_OR_RETURN(masks.recorded, MakeMask(layer, inputs, recorded));
   masks.running = masks.recorded;
   const bool are_same = std::equal(
@@ -141,7 +148,7 @@ absl::Status GraphMasks::Attend(int attention, absl::Span<const int> inputs) {
       const auto end = node.inputs.begin() +
                        static_cast<ptrdiff_t>(node.layer_input_count());
       if (std::find(node.inputs.begin(), end, input) == end ||
-          node.layer->has_mask_argument() || !UsesMasks(*node.layer) ||
+          node.layer->has_mask_argument() || !Of(reader).are_used ||
           before[reader]) {
         continue;
       }
@@ -292,13 +299,15 @@ absl::Status GraphMasks::CheckMakers(const ModelTree::Child& child,
 
 absl::Status GraphMasks::CheckUnmasked(const ModelTree::Child& child,
                                        const ModelTree& tree) const {
+  if (!child.is_unmasked || OperatorOf(child)) return absl::OkStatus();
   for (const int input : child.inputs) {
     const int node = tree.children[input].node;
     if (Recorded(node).node < 0 && OfModelOutput(node) < 0) continue;
     return absl::UnimplementedError(absl::StrCat(
         "it does not read the mask of \"", tree.children[input].name,
-        "\" in Keras, which is not supported yet; expected a layer such as Add "
-        "in the place of an operator, and a call without keywords"));
+        "\" in Keras, which is not supported yet; expected an operator (Add, "
+        "Multiply or Subtract of two, or Rescaling by a number), or a call "
+        "without keywords"));
   }
   return absl::OkStatus();
 }

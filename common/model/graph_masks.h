@@ -20,6 +20,9 @@
 //   merges, attention, losses, and layers that pass it on. MultiHeadAttention
 //   takes it away from what it has read.
 //
+// Operators such as x + y neither read masks nor carry them on
+// (keras_operator.h).
+//
 // Mostly they are the same. Where they are not, each reader gets the one that
 // it gets in Keras.
 #ifndef PACELINE_COMMON_MODEL_GRAPH_MASKS_H_
@@ -46,10 +49,10 @@ class GraphMasks {
   // `graph` must outlive the object.
   explicit GraphMasks(Graph& graph) : graph_(graph) {}
 
-  // Adds a node to the graph, with the masks that its layer reads, and then
-  // perhaps one that computes the mask of its output; returns the node. Errors
-  // are those of Layer::ComputeMask.
-  absl::StatusOr<int> AddNode(Node node);
+  // Adds the node of a call of `child` to the graph, with the masks that its
+  // layer reads, and then perhaps one that computes the mask of its output;
+  // returns the node. Errors are those of Layer::ComputeMask.
+  absl::StatusOr<int> AddNode(Node node, const ModelTree::Child& child);
 
   // Called before and after the nodes of a model in the model are added.
   // `inputs`: the nodes that it reads; `output`: that of its output.
@@ -65,7 +68,8 @@ class GraphMasks {
                            const std::vector<int>& makers,
                            const ModelTree& tree) const;
 
-  // Unimplemented if something that `child` reads has a mask.
+  // Unimplemented if `child` is to be unmasked, but something that it reads has
+  // a mask, and it is no operator.
   absl::Status CheckUnmasked(const ModelTree::Child& child,
                              const ModelTree& tree) const;
 
@@ -89,6 +93,8 @@ class GraphMasks {
     Mask running;
     // The nodes of attention that have read the output.
     std::vector<int> attended;
+    // Whether masks matter to the node, or to the mask of its output.
+    bool are_used = false;
   };
 
   const Masks& Of(int node) const;

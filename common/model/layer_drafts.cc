@@ -21,10 +21,11 @@
 namespace paceline {
 namespace {
 
+// An operator (`unmasked`) is in a Functional only.
 bool IsSequential(absl::Span<const KerasObject> layers) {
   return std::all_of(layers.begin(), layers.end(),
                      [](const KerasObject& layer) {
-                       return layer.inputs.empty() &&
+                       return layer.inputs.empty() && !layer.unmasked &&
                               layer.class_name != RepeatedCall::kClassName;
                      });
 }

@@ -39,7 +39,8 @@ struct LayerDraft {
   // Indices of the layers that must have made the mask of what it reads; all
   // smaller than its own. Empty: any.
   std::vector<int> masked_by;
-  // Whether what it reads must have no mask.
+  // Whether it is an operator (keras_operator.h), or else what it reads must
+  // have no mask.
   bool is_unmasked = false;
 };
 

@@ -160,6 +160,19 @@ def masked():
     return keras.Model(inputs, layers.Dense(10)(layers.Concatenate()(pooled)))
 
 
+def operators():
+    """Attention as it is written by hand: an operator carries no mask on."""
+    inputs = keras.Input((28, 28, 1))
+    rows = layers.Reshape((28, 28))(inputs)
+    x = layers.Masking()(layers.Dense(12, use_bias=False)(rows))
+    x = x + layers.MultiHeadAttention(3, 4, use_bias=False)(x, x)
+    x = layers.LayerNormalization()(x)
+    y = layers.Masking()(layers.Dense(12, use_bias=False)(rows))
+    x = layers.LSTM(12, return_sequences=True)(0.5 * y) - layers.LSTM(12, return_sequences=True)(y) * x
+    x = layers.GlobalAveragePooling1D()(1 - x / 4 + y)
+    return keras.Model(inputs, layers.Dense(10)(x))
+
+
 def several():
     """Two inputs and two outputs, one of which is also read by a layer."""
     image, rows = keras.Input((28, 28, 1), name="image"), keras.Input((28,), name="rows")
@@ -200,6 +213,7 @@ CASES = {
     "recurrent_adam": (recurrent, lambda: optimizers.Adam(0.001), LOGITS),
     "frozen_lamb": (frozen, lambda: optimizers.Lamb(0.001), LOGITS),
     "masked_adam": (masked, lambda: optimizers.Adam(0.001), LOGITS),
+    "operators_adam": (operators, lambda: optimizers.Adam(0.001), LOGITS),
     "attention_adam": (attention, lambda: optimizers.Adam(0.001), LOGITS),
     "several_adam": (
         several,

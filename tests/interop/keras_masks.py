@@ -27,6 +27,9 @@ def mask_cases():
     def merge(class_name, *inputs, **config):
         return {class_name: config, "inputs": list(inputs)}
 
+    def operator(class_name, *inputs, **config):
+        return {class_name: config, "inputs": list(inputs), "unmasked": True}
+
     return [
         of_values("lstm", {"LSTM": {"units": 3}}),
         of_values("value", {"Masking": {"mask_value": 0.5}}, {"GRU": {"units": 3}}),
@@ -86,6 +89,21 @@ def mask_cases():
              "inputs": ["e", "e"]},
             {"GlobalAveragePooling1D": {"keepdims": True}}, {"Dense": {"units": 2}},
         ),
+        of_ids(
+            "operator_add", {"Dense": {"units": 4, "name": "d"}},
+            operator("Add", "e", "d", name="s"), {"LSTM": {"units": 3}},
+        ),
+        # Attention may run before or after an operator.
+        of_ids(
+            "operators", operator("Rescaling", "e", name="h", scale=0.5),
+            {"MultiHeadAttention": {"num_heads": 1, "key_dim": 3, "use_bias": False, "name": "a"},
+             "inputs": ["e", "e"]},
+            operator("Subtract", "a", "h", name="s"), operator("Multiply", "s", "a", name="p"),
+            {"LayerNormalization": {"name": "n"}, "inputs": ["a"]},
+            operator("Rescaling", "n", name="r", scale=-1, offset=0.25),
+            operator("Add", "p", "r", name="t"), {"GRU": {"units": 3}},
+        ),
+        of_ids("operator_loss", operator("Rescaling", "e", name="r", offset=0.5, scale=1)),
         merged("add", merge("Add", "e", "m")),
         merged("multiply", merge("Multiply", "e", "m", "e")),
         merged("multiply_unmasked", {"Conv1D": {"filters": 4, "kernel_size": 1, "name": "c"}},

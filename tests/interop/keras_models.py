@@ -19,8 +19,36 @@ def ramp(shape, salt, scale=1.0):
 CALL_KEYWORDS = ("use_causal_mask",)
 
 
+# Keys of our jobs beside the class of a layer.
+BESIDE_CLASS = ("inputs", "unmasked")
+
+
+class Operator:
+    """What a layer that is `unmasked` stands for, such as x + y or 2 * x."""
+
+    weights = ()
+
+    def __init__(self, class_name, name, scale=1, offset=0):
+        self.name = name
+        self.call = {
+            "Add": lambda tensors: tensors[0] + tensors[1],
+            "Multiply": lambda tensors: tensors[0] * tensors[1],
+            "Subtract": lambda tensors: tensors[0] - tensors[1],
+            "Rescaling": lambda x: scale * x if offset == 0 else x + offset if scale == 1 else offset - x,
+        }[class_name]
+
+    def __call__(self, tensors):
+        return self.call(tensors)
+
+
+def class_and_config(entry):
+    return next((k, v) for k, v in entry.items() if k not in BESIDE_CLASS)
+
+
 def make_layer(entry):
-    (class_name, config), = ((k, v) for k, v in entry.items() if k != "inputs")
+    class_name, config = class_and_config(entry)
+    if entry.get("unmasked"):
+        return Operator(class_name, **config)
     wrapped = {k: make_layer(v) for k, v in config.items() if k in ("layer", "backward_layer")}
     own = {k: v for k, v in config.items() if k not in CALL_KEYWORDS}
     return getattr(keras.layers, class_name)(**{**own, **wrapped})
@@ -29,7 +57,7 @@ def make_layer(entry):
 def call_layer(layer, entry, tensors):
     if not isinstance(layer, keras.layers.MultiHeadAttention):
         return layer(tensors if len(tensors) > 1 else tensors[0])
-    config = next(v for k, v in entry.items() if k != "inputs")
+    _, config = class_and_config(entry)
     return layer(*tensors, **{k: v for k, v in config.items() if k in CALL_KEYWORDS})
 
 

@@ -1,5 +1,6 @@
 #include "common/keras/model_writer.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -104,6 +105,41 @@ TEST_F(ModelWriterTest, TheWeightOfTheOnlyLossIsANumber) {
   const auto read = JobOf(path_);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->loss_weights().at(output), 2);
+}
+
+// As x + y and 2 * x, which carry no masks on, where layers would.
+TEST_F(ModelWriterTest, WritesOperatorsAsOperations) {
+  auto job = JobOf(KerasFixture("keras2_functional.keras"),
+                   "loss: mse\noptimizer: sgd\n");
+  ASSERT_TRUE(job.ok()) << job.status();
+  auto model = MakeJobModel(*job);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const auto object = SerializeModel(*job, model->graph, *optimizer_);
+  ASSERT_TRUE(object.ok()) << object.status();
+  std::vector<std::string> operations;
+  for (const Value& layer : object->Find("config")->Find("layers")->as_list()) {
+    if (*layer.Find("module") != Value("keras.src.ops.numpy")) continue;
+    EXPECT_EQ(*layer.Find("config")->Find("name"), *layer.Find("name"));
+    EXPECT_EQ(*layer.Find("registered_name"), *layer.Find("class_name"));
+    std::string& text = operations.emplace_back();
+    text = layer.Find("class_name")->as_string();
+    const Value& call = layer.Find("inbound_nodes")->as_list()[0];
+    for (const Value& argument : call.Find("args")->as_list()) {
+      absl::StrAppend(&text,
+                      argument.is_map() ? " tensor" : " " + Excerpt(argument));
+    }
+  }
+  EXPECT_THAT(operations,
+              ::testing::ElementsAre("Multiply tensor 2.0", "Add tensor tensor",
+                                     "Add tensor -1.0", "Multiply tensor 0.5"));
+  const auto again = ReadModelConfig(*object, Path());
+  ASSERT_TRUE(again.ok()) << again.status();
+  const Value::List& layers = again->model.Find("layers")->as_list();
+  EXPECT_EQ(std::count_if(layers.begin(), layers.end(),
+                          [](const Value& layer) {
+                            return layer.Find("unmasked") != nullptr;
+                          }),
+            4);
 }
 
 TEST_F(ModelWriterTest, WritesOnlyWeights) {

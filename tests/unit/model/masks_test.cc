@@ -202,6 +202,48 @@ TEST(MasksTest, RefusesLayersThatCannotReadThem) {
   }
 }
 
+// As in Keras, where x + y is no layer.
+TEST(MasksTest, OperatorsCarryNoneOn) {
+  for (const char* layers :
+       {"{Add: {}, inputs: [e, e], unmasked: true}",
+        "{Multiply: {}, inputs: [e, e], unmasked: true}",
+        "{Rescaling: {scale: 2}, unmasked: true}",
+        "{Rescaling: {scale: -1, offset: 2}, unmasked: true}",
+        "{Model: {layers: [Input: {shape: [4, 3]}, {Rescaling: {scale: 2}, "
+        "unmasked: true}]}}"}) {
+    const auto graph = BehindEmbedding(layers);
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    EXPECT_FALSE(graph->tree.is_sequential &&
+                 graph->tree.children.back().model == nullptr);
+    EXPECT_THAT(graph->output_masks, ElementsAre(-1)) << layers;
+    EXPECT_THAT(graph->nodes.back().masked_inputs, IsEmpty());
+  }
+  // It may run before attention takes the mask away, or after it.
+  const auto graph = BehindEmbedding(
+      "{Rescaling: {scale: 2, name: r}, inputs: [e], unmasked: true}, "
+      "{MultiHeadAttention: {num_heads: 1, key_dim: 2, name: a}, inputs: [e, "
+      "e]}, {Rescaling: {scale: 3, name: s}, inputs: [e], unmasked: true}, "
+      "{Add: {}, inputs: [r, a, s]}");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(NodeOf(*graph, "a").masked_inputs.size(), 2u);
+}
+
+TEST(MasksTest, RefusesOperatorsThatKerasHasNot) {
+  EXPECT_THAT(ErrorOf("{Rescaling: {scale: 2, offset: 1, name: r}, unmasked: "
+                      "true}"),
+              HasSubstr("model.layers[2].unmasked: Rescaling \"r\": it does "
+                        "not read the mask of \"e\" in Keras, which is not "
+                        "supported yet; expected an operator (Add, Multiply"));
+  EXPECT_THAT(
+      ErrorOf("{Add: {}, inputs: [e, e, e], unmasked: true}"),
+      HasSubstr("model.layers[2].unmasked: Add \"add\": it does not read"));
+  EXPECT_THAT(ErrorOf("{Rescaling: {scale: 2, name: r}, unmasked: true}, "
+                      "{Call: {layer: r}, inputs: [e]}"),
+              HasSubstr("model.layers[3]: Rescaling \"r\": an operator "
+                        "(unmasked: true) that is called twice is not "
+                        "supported yet"));
+}
+
 TEST(MasksTest, ChecksWhoMadeAMask) {
   EXPECT_TRUE(
       BehindEmbedding("{LSTM: {units: 2}, masked_by: [e]}").status().ok());
@@ -219,9 +261,9 @@ TEST(MasksTest, ChecksWhoMadeAMask) {
       BehindEmbedding("Masking: {name: m}, {Add: {name: s}, inputs: [e, "
                       "m]}, {LSTM: {units: 2}, masked_by: [s]}")
           .ok());
-  EXPECT_THAT(ErrorOf("{Rescaling: {scale: 2, name: r}, unmasked: true}"),
-              HasSubstr("model.layers[2].unmasked: Rescaling \"r\": it does "
-                        "not read the mask of \"e\" in Keras"));
+  EXPECT_THAT(ErrorOf("{ReLU: {name: r}, unmasked: true}"),
+              HasSubstr("model.layers[2].unmasked: ReLU \"r\": it does not "
+                        "read the mask of \"e\" in Keras"));
   EXPECT_TRUE(
       BehindEmbedding("Flatten: {}, {Dense: {units: 2}, unmasked: true}").ok());
   EXPECT_THAT(ErrorOf("Masking: {name: m}, {LSTM: {units: 2}, masked_by: [e]}"),
