@@ -24,8 +24,9 @@ struct KerasObject {
   // The names of the layers whose mask, or any of whose masks, that of what it
   // reads must be. Empty: any.
   std::vector<std::string> masked_by = {};
-  // Whether it has nothing to do with masks: it is an operator
-  // (keras_operator.h), or else what it reads must have no mask.
+  // Whether Keras records no mask for its call: it is an operator
+  // (keras_operator.h), or a layer that reads the mask that there is when the
+  // model runs (graph_masks.h), or else what it reads must have no mask.
   bool unmasked = false;
 };
 

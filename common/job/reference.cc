@@ -54,7 +54,9 @@ std::vector<Chapter> Chapters() {
        "that of those layers, and `unmasked: true` unless there is none. With "
        "`unmasked: true`, Add, Multiply or Subtract of two, and Rescaling by a "
        "number, are operators as in Keras (`x + y`, `2 * x`), which carry no "
-       "mask on, and are not refused.",
+       "mask on, and are not refused; nor are layers that read masks, such as "
+       "LSTM, which Keras then calls with a keyword and without their mask in "
+       "its file.",
        ModelReferences()},
       {"Initializers",
        "Written as a name (`he_normal`) or like a layer (`HeNormal: {seed: "

@@ -37,9 +37,9 @@ struct CallMask {
   // masks, or any of them, are the mask. Of a Concatenate: the masks of its
   // inputs.
   std::vector<std::string> masked_by;
-  // The call has nothing to do with masks: an operator such as x + y, which is
-  // no layer and carries none on, or a call of a layer with keywords, for which
-  // Keras records no mask.
+  // Keras records no mask for the call: an operator such as x + y, which is no
+  // layer and carries none on, or a call of a layer with keywords, which reads
+  // the mask that there is when the model runs.
   bool unmasked = false;
 };
 

@@ -51,12 +51,17 @@ Value SerializeChild(const ModelTree::Child& child, const Graph& graph) {
   return object;
 }
 
-// The keyword arguments of a layer's calls.
-Value::Map KeywordsOf(const Layer& layer) {
+// The keyword arguments of a call.
+Value::Map KeywordsOf(const ModelTree::Child& call) {
   Value::Map keywords;
-  const std::vector<std::string> keys = layer.call_keywords();
+  // With a keyword, any, Keras records no mask for the call.
+  if (call.is_unmasked && !OperatorOf(call)) {
+    keywords.push_back({"training", nullptr});
+  }
+  if (call.layer == nullptr) return keywords;
+  const std::vector<std::string> keys = call.layer->call_keywords();
   if (keys.empty()) return keywords;
-  const Value object = Serialize(layer);
+  const Value object = Serialize(*call.layer);
   for (const std::string& key : keys) {
     if (const Value* const value = object.Find("config")->Find(key)) {
       keywords.push_back({key, *value});
@@ -107,9 +112,8 @@ Value SerializeCall(const ModelTree& model, const ModelTree::Child& call,
   } else {
     arguments = std::move(tensors);
   }
-  return Value::Map{
-      {"args", std::move(arguments)},
-      {"kwargs", layer == nullptr ? Value::Map{} : KeywordsOf(*layer)}};
+  return Value::Map{{"args", std::move(arguments)},
+                    {"kwargs", KeywordsOf(call)}};
 }
 
 // The calls of a layer; none of an Input.

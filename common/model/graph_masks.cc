@@ -29,6 +29,10 @@ bool UsesMasks(const Layer& layer) {
   return layer.reads_masks() || layer.passes_mask() || layer.is_merge();
 }
 
+bool HasMaskArgument(const ModelTree::Child& child) {
+  return child.layer == nullptr || child.layer->has_mask_argument();
+}
+
 bool IsAttention(const Layer& layer) {
   return layer.class_name() == MultiHeadAttention::kClassName;
 }
@@ -45,20 +49,21 @@ absl::StatusOr<int> GraphMasks::AddNode(Node node,
   const std::vector<int> inputs = node.inputs;
   std::vector<const Mask*> recorded;
   std::vector<const Mask*> running;
+  Masks masks;
   for (size_t i = 0; i < inputs.size(); ++i) {
     recorded.push_back(&Recorded(inputs[i]));
-    ASSIGN_OR_RETURN(const Mask* const mask, Running(inputs[i], layer, inputs));
-    const bool has_argument =
-        layer.has_mask_argument() && recorded.back()->node >= 0;
-    running.push_back(has_argument ? recorded.back() : mask);
+    running.push_back(recorded.back());
+    if (!layer.has_mask_argument() || child.is_unmasked ||
+        recorded.back()->node < 0) {
+      ASSIGN_OR_RETURN(running.back(), Running(inputs[i], layer, inputs));
+      masks.are_used = UsesMasks(layer);
+    }
     if (!layer.reads_masks() || running.back()->node < 0) continue;
     node.inputs.push_back(running.back()->node);
     node.masked_inputs.push_back(static_cast<int>(i));
   }
   graph_.nodes.push_back(std::move(node));
   const auto index = static_cast<int>(graph_.nodes.size()) - 1;
-  Masks masks;
-  masks.are_used = UsesMasks(layer);
   ASSIGN_OR_RETURN(masks.recorded, MakeMask(layer, inputs, recorded));
   masks.running = masks.recorded;
   const bool are_same = std::equal(
@@ -114,7 +119,6 @@ absl::StatusOr<const GraphMasks::Mask*> GraphMasks::Running(
   for (const int attention : masks.attended) {
     if (masks.running.node < 0 || !is_used) break;
     if (Before(inputs, attention)[attention]) return &none;
-    if (layer.has_mask_argument()) continue;
     return absl::UnimplementedError(absl::StrCat(
         "it reads the mask of \"", graph_.nodes[input].layer->name,
         "\", which MultiHeadAttention \"", graph_.nodes[attention].layer->name,
@@ -148,8 +152,7 @@ absl::Status GraphMasks::Attend(int attention, absl::Span<const int> inputs) {
       const auto end = node.inputs.begin() +
                        static_cast<ptrdiff_t>(node.layer_input_count());
       if (std::find(node.inputs.begin(), end, input) == end ||
-          node.layer->has_mask_argument() || !Of(reader).are_used ||
-          before[reader]) {
+          !Of(reader).are_used || before[reader]) {
         continue;
       }
       return absl::UnimplementedError(absl::StrCat(
@@ -299,15 +302,17 @@ absl::Status GraphMasks::CheckMakers(const ModelTree::Child& child,
 
 absl::Status GraphMasks::CheckUnmasked(const ModelTree::Child& child,
                                        const ModelTree& tree) const {
-  if (!child.is_unmasked || OperatorOf(child)) return absl::OkStatus();
+  if (!child.is_unmasked || OperatorOf(child) || HasMaskArgument(child)) {
+    return absl::OkStatus();
+  }
   for (const int input : child.inputs) {
     const int node = tree.children[input].node;
     if (Recorded(node).node < 0 && OfModelOutput(node) < 0) continue;
     return absl::UnimplementedError(absl::StrCat(
         "it does not read the mask of \"", tree.children[input].name,
         "\" in Keras, which is not supported yet; expected an operator (Add, "
-        "Multiply or Subtract of two, or Rescaling by a number), or a call "
-        "without keywords"));
+        "Multiply or Subtract of two, or Rescaling by a number), or a layer "
+        "that reads masks, such as LSTM"));
   }
   return absl::OkStatus();
 }
@@ -315,7 +320,7 @@ absl::Status GraphMasks::CheckUnmasked(const ModelTree::Child& child,
 std::vector<ModelTree::MaskPath> GraphMasks::PathsTo(
     const ModelTree::Child& child, const ModelTree& tree) const {
   std::vector<ModelTree::MaskPath> paths;
-  if (child.layer != nullptr && !child.layer->has_mask_argument()) return paths;
+  if (child.is_unmasked || !HasMaskArgument(child)) return paths;
   for (const int input : child.inputs) {
     const std::map<int, int>& of_input =
         Recorded(tree.children[input].node).paths;

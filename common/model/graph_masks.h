@@ -11,8 +11,9 @@
 // In Keras an output has two masks:
 //
 // * The recorded one, from when the model was made. Calls of layers that have
-//   an argument `mask` keep it (Layer::has_mask_argument), and Keras' files
-//   have the operations that compute it among the layers. They are not in ours,
+//   an argument `mask` keep it (Layer::has_mask_argument), unless they have
+//   keywords (ModelTree::Child::is_unmasked), and Keras' files have the
+//   operations that compute it among the layers. They are not in ours,
 //   since Keras adds them again, but they count when it orders the layers
 //   (ModelTree::MaskPath). A model in a model records none: neither within, for
 //   its Inputs, nor outside, for its output.
@@ -69,7 +70,7 @@ class GraphMasks {
                            const ModelTree& tree) const;
 
   // Unimplemented if `child` is to be unmasked, but something that it reads has
-  // a mask, and it is no operator.
+  // a mask, and it is neither an operator nor has an argument `mask`.
   absl::Status CheckUnmasked(const ModelTree::Child& child,
                              const ModelTree& tree) const;
 
@@ -93,14 +94,15 @@ class GraphMasks {
     Mask running;
     // The nodes of attention that have read the output.
     std::vector<int> attended;
-    // Whether masks matter to the node, or to the mask of its output.
+    // Whether the running masks of what it reads matter to the node, or to the
+    // mask of its output.
     bool are_used = false;
   };
 
   const Masks& Of(int node) const;
   const Mask& Recorded(int node) const;
-  // The mask of an input of a layer, as the layer gets it when the model runs.
-  // `inputs`: those of the layer.
+  // The mask that an input of a layer has when the model runs. `inputs`: those
+  // of the layer.
   absl::StatusOr<const Mask*> Running(int input, const Layer& layer,
                                       absl::Span<const int> inputs) const;
   // By node, from `least` on: whether it is among `nodes` or what these are

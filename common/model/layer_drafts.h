@@ -39,8 +39,7 @@ struct LayerDraft {
   // Indices of the layers that must have made the mask of what it reads; all
   // smaller than its own. Empty: any.
   std::vector<int> masked_by;
-  // Whether it is an operator (keras_operator.h), or else what it reads must
-  // have no mask.
+  // KerasObject::unmasked.
   bool is_unmasked = false;
 };
 

@@ -54,8 +54,8 @@ struct ModelTree {
     int node = 0;
     // Of a layer: its variables, indices into Graph::variables.
     std::vector<int> variables;
-    // Whether it has nothing to do with masks, such as a layer that stands for
-    // an operator (keras_operator.h).
+    // Whether Keras records no mask for the call: the layer stands for an
+    // operator (keras_operator.h), or the call has keywords.
     bool is_unmasked = false;
     // Children whose outputs Keras reads to compute the mask that is an
     // argument of the call. Their places in Keras' order of layers depend on it

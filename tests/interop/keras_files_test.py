@@ -169,6 +169,7 @@ def operators():
     x = layers.LayerNormalization()(x)
     y = layers.Masking()(layers.Dense(12, use_bias=False)(rows))
     x = layers.LSTM(12, return_sequences=True)(0.5 * y) - layers.LSTM(12, return_sequences=True)(y) * x
+    x = x * layers.LSTM(12, return_sequences=True)(y, training=False)
     x = layers.GlobalAveragePooling1D()(1 - x / 4 + y)
     return keras.Model(inputs, layers.Dense(10)(x))
 

@@ -103,6 +103,20 @@ def mask_cases():
             operator("Rescaling", "n", name="r", scale=-1, offset=0.25),
             operator("Add", "p", "r", name="t"), {"GRU": {"units": 3}},
         ),
+        # Keras records no mask for a call with keywords, and attention takes the other away.
+        of_ids(
+            "keyword_call",
+            {"MultiHeadAttention": {"num_heads": 1, "key_dim": 3, "use_bias": False, "name": "a"},
+             "inputs": ["e", "e"]},
+            merge("Add", "e", "a", name="s"),
+            {"GRU": {"units": 3, "return_sequences": True}, "inputs": ["s"], "unmasked": True},
+            {"GRU": {"units": 2}},
+        ),
+        of_ids(
+            "keyword_call_masked",
+            {"GRU": {"units": 3, "return_sequences": True}, "inputs": ["e"], "unmasked": True},
+            {"GRU": {"units": 2}},
+        ),
         of_ids("operator_loss", operator("Rescaling", "e", name="r", offset=0.5, scale=1)),
         merged("add", merge("Add", "e", "m")),
         merged("multiply", merge("Multiply", "e", "m", "e")),

@@ -23,6 +23,9 @@ CALL_KEYWORDS = ("use_causal_mask",)
 BESIDE_CLASS = ("inputs", "unmasked")
 
 
+OPERATORS = ("Add", "Multiply", "Subtract", "Rescaling")
+
+
 class Operator:
     """What a layer that is `unmasked` stands for, such as x + y or 2 * x."""
 
@@ -47,7 +50,7 @@ def class_and_config(entry):
 
 def make_layer(entry):
     class_name, config = class_and_config(entry)
-    if entry.get("unmasked"):
+    if entry.get("unmasked") and class_name in OPERATORS:
         return Operator(class_name, **config)
     wrapped = {k: make_layer(v) for k, v in config.items() if k in ("layer", "backward_layer")}
     own = {k: v for k, v in config.items() if k not in CALL_KEYWORDS}
@@ -55,6 +58,8 @@ def make_layer(entry):
 
 
 def call_layer(layer, entry, tensors):
+    if entry.get("unmasked") and not isinstance(layer, Operator):
+        return layer(*tensors, training=False)
     if not isinstance(layer, keras.layers.MultiHeadAttention):
         return layer(tensors if len(tensors) > 1 else tensors[0])
     _, config = class_and_config(entry)

@@ -107,8 +107,9 @@ TEST_F(ModelWriterTest, TheWeightOfTheOnlyLossIsANumber) {
   EXPECT_EQ(read->loss_weights().at(output), 2);
 }
 
-// As x + y and 2 * x, which carry no masks on, where layers would.
-TEST_F(ModelWriterTest, WritesOperatorsAsOperations) {
+// As x + y and 2 * x, which carry no masks on, where layers would; and keywords
+// of calls, for which Keras records no mask.
+TEST_F(ModelWriterTest, WritesOperatorsAndCallsWithKeywords) {
   auto job = JobOf(KerasFixture("keras2_functional.keras"),
                    "loss: mse\noptimizer: sgd\n");
   ASSERT_TRUE(job.ok()) << job.status();
@@ -135,11 +136,12 @@ TEST_F(ModelWriterTest, WritesOperatorsAsOperations) {
   const auto again = ReadModelConfig(*object, Path());
   ASSERT_TRUE(again.ok()) << again.status();
   const Value::List& layers = again->model.Find("layers")->as_list();
+  // Also a layer that is called with the keyword `training`.
   EXPECT_EQ(std::count_if(layers.begin(), layers.end(),
                           [](const Value& layer) {
                             return layer.Find("unmasked") != nullptr;
                           }),
-            4);
+            5);
 }
 
 TEST_F(ModelWriterTest, WritesOnlyWeights) {

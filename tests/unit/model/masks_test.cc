@@ -244,6 +244,25 @@ TEST(MasksTest, RefusesOperatorsThatKerasHasNot) {
                         "supported yet"));
 }
 
+// As Keras' calls with keywords.
+TEST(MasksTest, UnmaskedCallsReadTheMaskThatThereIs) {
+  const std::string lstm = "{LSTM: {units: 2, name: l}, unmasked: true";
+  auto graph = BehindEmbedding(lstm + "}");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_THAT(NodeOf(*graph, "l").masked_inputs, ElementsAre(0));
+  EXPECT_THAT(graph->tree.children.back().mask_paths, IsEmpty());
+  const std::string attention =
+      "{MultiHeadAttention: {num_heads: 1, key_dim: 2, name: a}, inputs: [e, "
+      "e]}, {Add: {name: s}, inputs: [e, a]}, ";
+  graph = BehindEmbedding(attention + lstm + "}");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_THAT(NodeOf(*graph, "l").masked_inputs, IsEmpty());
+  EXPECT_THAT(ErrorOf(attention + "{Flatten: {name: f}, inputs: [s]}, " + lstm +
+                      ", inputs: [e]}, {Concatenate: {}, inputs: [f, l]}"),
+              HasSubstr("LSTM \"l\": it reads the mask of \"e\", which "
+                        "MultiHeadAttention \"a\" takes away"));
+}
+
 TEST(MasksTest, ChecksWhoMadeAMask) {
   EXPECT_TRUE(
       BehindEmbedding("{LSTM: {units: 2}, masked_by: [e]}").status().ok());
