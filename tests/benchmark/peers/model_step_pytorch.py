@@ -1,9 +1,9 @@
-"""Training steps of a model of deploy/jobs under PyTorch.
+"""Training steps of a model of compare_models.py under PyTorch.
 
     model_step_pytorch.py MODEL SIZE BATCH THREADS MODE [DEVICE]
 
-MODEL is resnet18, resnet50, mobilenet_v2 or tutorial, for images of SIZE pixels;
-MODE is eager, compile or graphs (compiled with mode="reduce-overhead": as CUDA
+MODEL is resnet18, resnet50, mobilenet_v2 or tutorial, for images of SIZE pixels, or
+lstm or attention, for SIZE steps; MODE is eager, compile or graphs (compiled with mode="reduce-overhead": as CUDA
 graphs), then -contiguous or -channels_last, then perhaps -tf32 or -mixed_bfloat16
 (autocast) instead of float32; DEVICE is cpu or cuda. No metrics; the batch lies on
 the device. On a GPU the optimizer is the fused one. See step_server.
@@ -105,6 +105,42 @@ def tutorial():
                          nn.Linear(13 * 13 * 32, 64), nn.ReLU(), nn.Linear(64, 10))
 
 
+class LastStep(nn.Module):
+    """The output of the last step of a recurrent layer."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x):
+        return self.layer(x)[0][:, -1]
+
+
+def lstm():
+    return nn.Sequential(LastStep(nn.LSTM(28, 128, batch_first=True)), nn.Linear(128, 10))
+
+
+class SelfAttention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.layer = nn.MultiheadAttention(width, heads, batch_first=True)
+
+    def forward(self, x):
+        return self.layer(x, x, x, need_weights=False)[0]
+
+
+class MeanOfSteps(nn.Module):
+    def forward(self, x):
+        return x.mean(dim=1)
+
+
+def attention():
+    dense = nn.Sequential(nn.Linear(128, 512), nn.ReLU(inplace=True), nn.Linear(512, 128))
+    return nn.Sequential(Block(SelfAttention(128, 4)), nn.LayerNorm(128, eps=0.001),
+                         Block(dense), nn.LayerNorm(128, eps=0.001), MeanOfSteps(),
+                         nn.Linear(128, 10))
+
+
 def sgd(parameters, fused):
     return torch.optim.SGD(parameters, 0.1, momentum=0.9, fused=fused)
 
@@ -113,12 +149,22 @@ def adam(parameters, fused):
     return torch.optim.Adam(parameters, 0.001, fused=fused)
 
 
-# With the channels of their images and their classes.
+def images_of(channels):
+    return lambda size: (channels, size, size)
+
+
+def steps_of(width):
+    return lambda size: (size, width)
+
+
+# With the shape of an example of a size, and the number of classes.
 MODELS = {
-    "resnet18": (resnet18, sgd, 3, 1000),
-    "resnet50": (resnet50, sgd, 3, 1000),
-    "mobilenet_v2": (mobilenet_v2, adam, 3, 1000),
-    "tutorial": (tutorial, adam, 1, 10),
+    "resnet18": (resnet18, sgd, images_of(3), 1000),
+    "resnet50": (resnet50, sgd, images_of(3), 1000),
+    "mobilenet_v2": (mobilenet_v2, adam, images_of(3), 1000),
+    "tutorial": (tutorial, adam, images_of(1), 10),
+    "lstm": (lstm, adam, steps_of(28), 10),
+    "attention": (attention, adam, steps_of(128), 10),
 }
 
 
@@ -145,23 +191,23 @@ def main():
     torch.set_num_threads(threads)
     set_precision(precision)
     torch.backends.cudnn.benchmark = True
-    make_model, make_optimizer, channels, classes = MODELS[name]
+    make_model, make_optimizer, shape_of, classes = MODELS[name]
     memory_format = getattr(torch, f"{memory}_format" if memory == "contiguous" else memory)
     model = make_model().to(device, memory_format=memory_format).train()
     optimizer = make_optimizer(model.parameters(), fused=True if device == "cuda" else None)
     loss_function = nn.CrossEntropyLoss()
-    images = torch.rand(batch, channels, size, size).to(device, memory_format=memory_format)
+    examples = torch.rand(batch, *shape_of(size)).to(device, memory_format=memory_format)
     labels = torch.randint(classes, (batch,), device=device)
 
-    def loss_of(images, labels):
+    def loss_of(examples, labels):
         with torch.autocast(device, torch.bfloat16, enabled=precision == "mixed_bfloat16"):
-            return loss_function(model(images), labels)
+            return loss_function(model(examples), labels)
 
     run = prepare(runner, loss_of)
 
     def train_step():
         optimizer.zero_grad()
-        loss = run(images, labels)
+        loss = run(examples, labels)
         loss.backward()
         optimizer.step()
         return loss
