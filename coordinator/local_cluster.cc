@@ -48,9 +48,6 @@ ChildOptions TaskProcess(const LocalClusterOptions& options, TaskId task,
   child.command = {
       absl::StrCat(options.program_folder, is_ps ? "/ps_server" : "/worker")};
   if (!is_ps) child.command.push_back(absl::StrCat("--threads=", threads));
-  // OpenMP threads must not spin while they wait, since there may be more
-  // processes than cores.
-  child.environment = {{"OMP_WAIT_POLICY", "PASSIVE"}};
   if (task == kEvaluator) {
     AddEvaluatorsPlace(options, child);
   } else {

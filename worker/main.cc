@@ -23,6 +23,7 @@
 #include "common/process/exit_code.h"
 #include "common/process/interrupt.h"
 #include "common/process/logging.h"
+#include "common/process/openmp_waits.h"
 #include "common/session/leader/run_setup.h"
 #include "common/task/predict_options.h"
 #include "common/task/task_program.h"
@@ -34,12 +35,11 @@
 namespace paceline {
 namespace {
 
-// libgomp reads OMP_WAIT_POLICY before main starts. If there are more processes
-// than cores, spinning threads take 100 times the CPU time. So this sets the
-// variable and executes the program again.
-void WaitPassively(char** argv) {
-  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
-  setenv("OMP_WAIT_POLICY", "PASSIVE", 1);
+// Sets the variables and executes the program again, unless the user has chosen
+// how threads wait.
+void SetOpenMpWaits(char** argv) {
+  if (std::getenv(kOpenMpWaits[0].name) != nullptr) return;
+  for (const auto& [name, value] : kOpenMpWaits) setenv(name, value, 0);
   execv("/proc/self/exe", argv);
 }
 
@@ -170,7 +170,7 @@ int RunPrediction(const PredictOptions& options) {
 
 int main(int argc, char** argv) {
   const absl::Time start = paceline::MonotonicNow();
-  paceline::WaitPassively(argv);
+  paceline::SetOpenMpWaits(argv);
   paceline::RaiseDescriptorLimit();
   paceline::KeepFreedMemory();
   CLI::App app(

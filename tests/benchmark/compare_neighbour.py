@@ -35,8 +35,7 @@ def model_peer(binary, model, precision, arguments):
         [binary, f"{peer_process.ROOT}/deploy/jobs/{model}.yaml", "--batch",
          str(arguments.batch), "--threads", str(arguments.threads), "--set",
          f"model.layers[0].Input.shape=[{size}, {size}, 3]", "--set",
-         f"precision={precision}"],
-        environment=dict(os.environ, OMP_WAIT_POLICY="PASSIVE"))
+         f"precision={precision}"])
 
 
 def run_steps(peer, steps):

@@ -14,6 +14,7 @@
 #include "common/base/freed_memory.h"
 #include "common/base/status_macros.h"
 #include "common/job/job_reader.h"
+#include "common/process/openmp_waits.h"
 #include "nlohmann/json.hpp"
 #include "tests/benchmark/model_step.h"
 #include "worker/device/cpu/parallel.h"
@@ -70,10 +71,10 @@ absl::Status Run(Flags flags) {
   return Serve(*step);
 }
 
-// As in worker/main.cc: libgomp reads OMP_WAIT_POLICY before main starts.
-void WaitPassively(char** argv) {
-  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
-  setenv("OMP_WAIT_POLICY", "PASSIVE", 1);
+// As in worker/main.cc.
+void SetOpenMpWaits(char** argv) {
+  if (std::getenv(kOpenMpWaits[0].name) != nullptr) return;
+  for (const auto& [name, value] : kOpenMpWaits) setenv(name, value, 0);
   execv("/proc/self/exe", argv);
 }
 
@@ -81,7 +82,7 @@ void WaitPassively(char** argv) {
 }  // namespace paceline
 
 int main(int argc, char** argv) {
-  paceline::WaitPassively(argv);
+  paceline::SetOpenMpWaits(argv);
   paceline::KeepFreedMemory();
   CLI::App app(
       "Times training steps of a job's model on one random batch in the host's "
