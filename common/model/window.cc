@@ -16,10 +16,18 @@ absl::Span<const EnumName<Padding>> EnumNames(Padding) {
   return kNames;
 }
 
+absl::Span<const EnumName<SequencePadding>> EnumNames(SequencePadding) {
+  static constexpr EnumName<SequencePadding> kNames[] = {
+      {SequencePadding::kValid, "valid"},
+      {SequencePadding::kSame, "same"},
+      {SequencePadding::kCausal, "causal"}};
+  return kNames;
+}
+
 WindowExtent ExtentOf(const Window& window, int64_t input) {
   const int64_t reach = (window.size - 1) * window.dilation + 1;
   WindowExtent extent;
-  if (window.padding == Padding::kSame) {
+  if (window.padding != Padding::kValid) {
     extent.output = (input + window.stride - 1) / window.stride;
   } else if (input >= reach) {
     extent.output = (input - reach) / window.stride + 1;
@@ -27,8 +35,11 @@ WindowExtent ExtentOf(const Window& window, int64_t input) {
     return extent;
   }
   const int64_t beyond = (extent.output - 1) * window.stride + reach - input;
-  extent.pad_before =
-      window.padding == Padding::kSame ? std::max<int64_t>(beyond, 0) / 2 : 0;
+  if (window.padding == Padding::kSame) {
+    extent.pad_before = std::max<int64_t>(beyond, 0) / 2;
+  } else if (window.padding == Padding::kCausal) {
+    extent.pad_before = reach - 1;
+  }
   extent.pad_after = beyond - extent.pad_before;
   return extent;
 }

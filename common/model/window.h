@@ -14,8 +14,17 @@ namespace paceline {
 template <typename E>
 struct EnumName;
 
-enum class Padding { kValid, kSame };
+enum class Padding { kValid, kSame, kCausal };
+// Those along the axes of images: all but causal.
 absl::Span<const EnumName<Padding>> EnumNames(Padding);
+
+// The padding of convolutions of sequences, in the values of Padding.
+enum class SequencePadding {
+  kValid = static_cast<int>(Padding::kValid),
+  kSame = static_cast<int>(Padding::kSame),
+  kCausal = static_cast<int>(Padding::kCausal)
+};
+absl::Span<const EnumName<SequencePadding>> EnumNames(SequencePadding);
 
 // Maximum size, stride and dilation: far larger than images, far below
 // overflow.
@@ -41,8 +50,9 @@ struct WindowExtent {
 };
 
 // Keras' rule: "valid" pads nothing; "same" has ceil(input / stride) positions,
-// with the smaller half of the padding at the start. `pad_after` is negative if
-// the last position ends before the input does.
+// with the smaller half of the padding at the start; "causal" pads only the
+// start, so that a window ends at the element of its position. `pad_after` is
+// negative if the last position ends before the input does.
 WindowExtent ExtentOf(const Window& window, int64_t input);
 
 // The same in the form of operations, over images (batch, height, width,

@@ -77,6 +77,7 @@ def layers():
             "filters": 4, "kernel_size": [3], **window, "groups": 2, **output,
             "kernel_initializer": HE, "kernel_regularizer": "l2", "use_bias": False,
         }),
+        ("Conv1D", {"filters": 4, "kernel_size": 3, "padding": "causal", "dilation_rate": 2}),
         ("Conv2D", {"filters": 4, "kernel_size": 3}),
         ("Conv2D", {
             "filters": 4, "kernel_size": [3, 2], **window, "groups": 2, **output,

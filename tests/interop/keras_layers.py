@@ -39,6 +39,16 @@ def layer_cases():
         ),
         case("conv1d", sequence, dense, conv1d(activation="relu")),
         case("conv1d_same_stride", sequence, dense, conv1d(padding="same", strides=2)),
+        case("conv1d_causal", sequence, dense, conv1d(padding="causal", activation="tanh")),
+        case(
+            "conv1d_causal_stride", sequence, dense,
+            conv1d(kernel_size=4, padding="causal", strides=2),
+        ),
+        case(
+            "conv1d_causal_dilated", sequence, dense,
+            conv1d(filters=4, padding="causal", dilation_rate=3, groups=2),
+        ),
+        case("conv1d_causal_short", [2, 3], dense, conv1d(kernel_size=5, padding="causal")),
         case("conv1d_even_kernel", sequence, dense, conv1d(kernel_size=4, padding="same")),
         case(
             "conv1d_dilated_grouped", sequence, dense,

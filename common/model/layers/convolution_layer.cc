@@ -15,7 +15,7 @@ std::array<Window, rank> ConvolutionLayer<rank>::windows() const {
     windows[axis] = {.size = kernel_size[axis],
                      .stride = strides[axis],
                      .dilation = dilation_rate[axis],
-                     .padding = padding};
+                     .padding = static_cast<Padding>(padding)};
   }
   return windows;
 }

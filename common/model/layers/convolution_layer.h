@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,12 +34,13 @@ class ConvolutionLayer : public Layer {
  public:
   static constexpr size_t kRank = rank;
   using Sizes = std::array<int64_t, rank>;
+  using LayerPadding = std::conditional_t<rank == 1, SequencePadding, Padding>;
 
   ActivationFunction final_activation() const override { return activation; }
 
   Sizes kernel_size = AllOne();
   Sizes strides = AllOne();
-  Padding padding = Padding::kValid;
+  LayerPadding padding = LayerPadding::kValid;
   Sizes dilation_rate = AllOne();
   ActivationFunction activation = ActivationFunction::kLinear;
   bool use_bias = true;
@@ -95,7 +97,8 @@ std::vector<Field<L>> ConvolutionFields(
                         : "From window to window."),
       Optional("padding", &L::padding,
                kIsImage ? "What is around the image."
-                        : "What is around the sequence.")};
+                        : "What is around the sequence; causal: zeros before "
+                          "it, so that an output reads no later step.")};
   std::vector<Field<L>> layout = {
       Only("data_format", "channels_last",
            "Layout of " + InputsName<L::kRank>() + "."),

@@ -15,7 +15,9 @@ std::vector<Case> SequenceCases() {
   for (const char* config :
        {"kernel_size: 3", "kernel_size: 4, padding: same, activation: relu",
         "kernel_size: [2], strides: 3, groups: 2",
-        "kernel_size: 3, dilation_rate: 2, padding: same, use_bias: false"}) {
+        "kernel_size: 3, dilation_rate: 2, padding: same, use_bias: false",
+        "kernel_size: 3, dilation_rate: 2, padding: causal",
+        "kernel_size: 4, strides: 3, padding: causal"}) {
     behind_dense(absl::StrCat("convolution_", cases.size()),
                  absl::StrCat("Conv1D: {filters: 6, ", config, "}"));
   }

@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(
                  " kernel_size: 5}]",
                  kInvalid, "model.layers[1]",
                  "the steps of input shape (4, 1)"},
-        BadModel{"[Input: {shape: [4, 1]}, Conv1D: {filters: 1,"
+        BadModel{"[Input: {shape: [4, 4, 1]}, Conv2D: {filters: 1,"
                  " kernel_size: 2, padding: causal}]",
                  kInvalid, "model.layers[1].padding", "causal"},
         BadModel{"[Input: {shape: [4, 4, 1]}, Conv2DTranspose: {filters: 1,"

@@ -49,5 +49,22 @@ TEST(WindowTest, SameFollowsTheRule) {
   }
 }
 
+TEST(WindowTest, CausalPadsOnlyTheStart) {
+  const WindowExtent extent =
+      ExtentOf({.size = 3, .dilation = 2, .padding = Padding::kCausal}, 5);
+  EXPECT_EQ(extent.output, 5);
+  EXPECT_EQ(extent.pad_before, 4);
+  EXPECT_EQ(extent.pad_after, 0);
+}
+
+TEST(WindowTest, CausalFitsSequencesShorterThanTheWindow) {
+  const WindowExtent extent =
+      ExtentOf({.size = 4, .stride = 3, .padding = Padding::kCausal}, 2);
+  EXPECT_EQ(extent.output, 1);
+  EXPECT_EQ(extent.pad_before, 3);
+  // The last element is not reached.
+  EXPECT_EQ(extent.pad_after, -1);
+}
+
 }  // namespace
 }  // namespace paceline
