@@ -52,6 +52,14 @@ absl::string_view PrefixOf(const Hdf5Index& index) {
              : "";
 }
 
+// What a Bidirectional calls the layer that has this name in a file: Keras
+// puts the direction before it. "": none of its layers.
+absl::string_view DirectionOf(absl::string_view name) {
+  return absl::StartsWith(name, "forward_")    ? "forward_layer"
+         : absl::StartsWith(name, "backward_") ? "backward_layer"
+                                               : "";
+}
+
 // Finds datasets by the names of layers and variables.
 class DatasetNames {
  public:
@@ -67,14 +75,17 @@ class DatasetNames {
       if (parts.size() < 3) continue;
       found_[absl::StrCat(group, "/", parts[parts.size() - 2], "/", variable)]
           .push_back(path);
-      // The cell of a recurrent layer has a name of its own.
+      // The cell of a recurrent layer has a name of its own, and so has the
+      // layer in a TimeDistributed.
       if (parts.size() < 4) continue;
       found_[absl::StrCat(group, "/", parts[parts.size() - 3], "/", variable)]
           .push_back(path);
+      AddDirection(parts, path);
     }
   }
 
-  // "conv2d/kernel", or "base/conv2d/kernel" in a model in the model.
+  // "conv2d/kernel", or "base/conv2d/kernel" in a model in the model;
+  // "both/forward_layer/kernel" of a Bidirectional.
   absl::StatusOr<std::string> Find(const std::string& name) const {
     const auto found = found_.find(name);
     if (found == found_.end()) return absl::StrCat(prefix_, name);
@@ -86,6 +97,21 @@ class DatasetNames {
   }
 
  private:
+  // A dataset of a Bidirectional, as that calls its layers: for
+  // "both/both/forward_lstm/lstm_cell/kernel" both/forward_layer/kernel.
+  void AddDirection(const std::vector<std::string>& parts,
+                    const std::string& path) {
+    // Old releases have no group of the cell.
+    size_t i = parts.size() - 2;
+    if (DirectionOf(parts[i]).empty()) --i;
+    const absl::string_view direction = DirectionOf(parts[i]);
+    if (direction.empty()) return;
+    const std::string own =
+        absl::StrCat(parts[i - 1], "/", direction, "/", parts.back());
+    found_[absl::StrCat(parts[0], "/", own)].push_back(path);
+    if (parts[i - 1] == parts[0]) found_[own].push_back(path);
+  }
+
   const absl::string_view prefix_;
   std::map<std::string, std::vector<std::string>> found_;
 };
@@ -101,15 +127,11 @@ absl::Status AddLegacyPaths(const Graph& graph, const ModelTree& model,
                                      group.empty() ? child.name : group, names,
                                      paths));
     }
-    if (!child.variables.empty() &&
-        absl::StrContains(child.layer->WeightPath(0), "layer/")) {
-      return absl::UnimplementedError(absl::StrCat(
-          child.class_name(), " \"", child.name,
-          "\" in a legacy .h5 is not supported yet, expected a .keras file"));
-    }
     for (const int variable : child.variables) {
-      const absl::string_view own = absl::StripPrefix(
+      absl::string_view own = absl::StripPrefix(
           graph.variables[variable].name, absl::StrCat(child.layer->name, "/"));
+      // Of a TimeDistributed.
+      absl::ConsumePrefix(&own, "layer/");
       ASSIGN_OR_RETURN(std::string path,
                        names.Find(absl::StrCat(group, group.empty() ? "" : "/",
                                                child.name, "/", own)));

@@ -36,8 +36,7 @@ bool IsLegacyWeight(const Hdf5Index& index, absl::string_view path);
 
 // Where a legacy file has the variables of `model`, which is that of `graph` or
 // one in it: by the names of its layers. A variable that is not there has the
-// path where it is expected. InvalidArgument if two datasets fit; Unimplemented
-// for layers that wrap others.
+// path where it is expected. InvalidArgument if two datasets fit.
 absl::StatusOr<std::vector<WeightPath>> LegacyWeightPaths(
     const Graph& graph, const ModelTree& model, const Hdf5Index& index);
 

@@ -227,6 +227,20 @@ TEST_F(ModelWeightsTest, ReadsLegacyFiles) {
   }
 }
 
+TEST_F(ModelWeightsTest, ReadsLayersThatWrapOthersFromALegacyFile) {
+  Load("keras2_wrappers.h5");
+  const auto weights = Open(KerasFixture("keras2_wrappers.h5"));
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  const std::vector<float> elements = FirstElements(**weights, graph_);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    EXPECT_EQ(elements[i], static_cast<float>(i)) << graph_.variables[i].name;
+  }
+  EXPECT_EQ(graph_.variables[3].name, "forward_both/backward_layer/kernel");
+  EXPECT_EQ(graph_.variables[6].name, "inner/both/forward_layer/kernel");
+  EXPECT_EQ(graph_.variables[12].name, "inner/steps/layer/kernel");
+  EXPECT_EQ(elements.size(), 19);
+}
+
 TEST_F(ModelWeightsTest, NamesWhatALegacyFileLacks) {
   Load("nested.keras");
   const auto weights = Open(KerasFixture("legacy.h5"));
