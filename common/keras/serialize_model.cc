@@ -8,9 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
 #include "common/base/status_macros.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
+#include "common/keras/config_keys.h"
 #include "common/keras/weight_paths.h"
 #include "common/model/keras_operator.h"
 #include "common/model/loss.h"
@@ -204,7 +207,15 @@ absl::StatusOr<Value> SerializeLoss(const v1::Job& job, const Graph& graph,
   return Serialize(*loss);
 }
 
-// The metrics of an output as the job has them: a name stays one.
+// Whether Keras has no metric of the name that a job has for the mean of a
+// loss.
+bool IsNameOfLossOnly(absl::string_view name, const Value& metric) {
+  return TextOf(metric, "module") == "keras.losses" ||
+         absl::EqualsIgnoreCase(name, "kld");
+}
+
+// The metrics of an output as the job has them: a name stays one if Keras knows
+// it.
 absl::StatusOr<Value> SerializeMetrics(const v1::Job& job, const Graph& graph,
                                        size_t output) {
   ASSIGN_OR_RETURN(
@@ -216,11 +227,11 @@ absl::StatusOr<Value> SerializeMetrics(const v1::Job& job, const Graph& graph,
                                Path("metrics"), /*prefix=*/""));
   Value::List list;
   for (int i = 0; i < given.size(); ++i) {
-    if (given[i].config().fields().empty()) {
-      list.push_back(given[i].class_name());
-      continue;
-    }
-    list.push_back(Serialize(*metrics[i]));
+    const std::string& name = given[i].class_name();
+    Value metric = Serialize(*metrics[i]);
+    const bool stays_name =
+        given[i].config().fields().empty() && !IsNameOfLossOnly(name, metric);
+    list.push_back(stays_name ? Value(name) : std::move(metric));
   }
   return Value(std::move(list));
 }

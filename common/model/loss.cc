@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/config/class_entry.h"
 #include "common/config/class_error.h"
@@ -84,7 +85,18 @@ bool Names(const std::string& name, const LossEntry& entry) {
 }  // namespace
 
 absl::StatusOr<LossPtr> FindLoss(const KerasObject& object, const Path& path) {
-  if (ToSnakeCase(object.class_name) == "ctc") {
+  const std::string lower = absl::AsciiStrToLower(object.class_name);
+  if (lower == "ce" || lower == "crossentropy") {
+    return ConfigError(path,
+                       absl::StrCat(object.class_name,
+                                    " is one of three losses, which Keras "
+                                    "chooses by the labels; expected its name: "
+                                    "binary_crossentropy, "
+                                    "categorical_crossentropy or "
+                                    "sparse_categorical_crossentropy"),
+                       absl::StatusCode::kUnimplemented);
+  }
+  if (lower == "ctc") {
     return ConfigError(path,
                        "CTC is not supported: its labels are sequences of "
                        "class ids; expected a loss whose labels have the "

@@ -144,6 +144,23 @@ TEST_F(ModelWriterTest, WritesOperatorsAndCallsWithKeywords) {
             5);
 }
 
+// Keras has no metrics of these names, but takes objects.
+TEST_F(ModelWriterTest, NamesOfLossesAsMetricsBecomeObjects) {
+  const auto job = JobOf(KerasFixture("sequential.keras"),
+                         "loss: mse\nmetrics: [mse, huber, kld]\n");
+  ASSERT_TRUE(job.ok()) << job.status();
+  const auto model = SerializeModel(*job, model_.graph, *optimizer_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const Value::List& metrics =
+      model->Find("compile_config")->Find("metrics")->as_list();
+  ASSERT_EQ(metrics.size(), 3);
+  EXPECT_EQ(metrics[0], Value("mse"));
+  EXPECT_EQ(*metrics[1].Find("class_name"), Value("Huber"));
+  EXPECT_EQ(*metrics[1].Find("config")->Find("name"), Value("huber"));
+  EXPECT_EQ(*metrics[2].Find("class_name"), Value("KLDivergence"));
+  EXPECT_EQ(*metrics[2].Find("config")->Find("name"), Value("kld"));
+}
+
 TEST_F(ModelWriterTest, WritesOnlyWeights) {
   const absl::Status written = WriteKerasWeights(path_, Trained());
   ASSERT_TRUE(written.ok()) << written;

@@ -83,6 +83,10 @@ TEST(LossTest, ErrorsNameTheCulprit) {
     expect(name, absl::StatusCode::kUnimplemented, "loss",
            "CTC is not supported");
   }
+  for (const char* name : {"ce", "crossentropy", "CrossEntropy"}) {
+    expect(name, absl::StatusCode::kUnimplemented, "loss",
+           "or sparse_categorical_crossentropy");
+  }
   expect("{Dice: {axis: top}}", absl::StatusCode::kInvalidArgument, "loss.axis",
          "integer");
 }
