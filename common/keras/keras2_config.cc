@@ -151,8 +151,14 @@ absl::Status CheckActivations(const Value& value, const Path& path) {
   for (const Value::Entry& entry : value.as_map()) {
     if (absl::EndsWith(entry.key, "activation") &&
         entry.value == Value("hard_sigmoid")) {
-      return NotSupported(path.Key(entry.key),
-                          "hard_sigmoid of Keras 2, which has another slope");
+      return ConfigError(
+          path.Key(entry.key),
+          "hard_sigmoid of Keras 2 is clip(0.2 x + 0.5, 0, 1), which no "
+          "activation of Keras 3 is, so model.keras could not say it; in the "
+          "place of an activation of an output, Rescaling(0.2, 0.5) and "
+          "ReLU(1) "
+          "are the same",
+          absl::StatusCode::kUnimplemented);
     }
     RETURN_IF_ERROR(CheckActivations(entry.value, path.Key(entry.key)));
   }

@@ -85,6 +85,19 @@ absl::Status CheckName(const std::string& name, const Path& path) {
                                         "long; expected a name to print"));
 }
 
+// Keras 2 takes names with a "/", which parts names of models and layers here,
+// and is refused by Keras 3.
+absl::Status CheckLayerName(const std::string& name, const Path& path) {
+  RETURN_IF_ERROR(CheckName(name, path));
+  if (!absl::StrContains(name, '/')) return absl::OkStatus();
+  return ConfigError(
+      path,
+      absl::StrCat("the layer ", Excerpt(Value(name)),
+                   " has a \"/\" in its name, which Keras 3 refuses, too; make "
+                   "the model with other names in Keras 2, give it the weights "
+                   "by new.set_weights(old.get_weights()), and save it"));
+}
+
 // The model {name, trainable, layers} of a Sequential or Functional. `nesting`:
 // the number of models around it.
 absl::StatusOr<Value> ReadModel(const Value& object, const Path& path,
@@ -94,8 +107,8 @@ absl::StatusOr<Value> ReadModel(const Value& object, const Path& path,
 absl::StatusOr<KerasObject> ReadLayer(const Value& value, const Path& path,
                                       int nesting) {
   ASSIGN_OR_RETURN(KerasObject layer, ReadKerasObject(value, path));
-  RETURN_IF_ERROR(
-      CheckName(TextOf(layer.config, "name"), path.Key("config").Key("name")));
+  RETURN_IF_ERROR(CheckLayerName(TextOf(layer.config, "name"),
+                                 path.Key("config").Key("name")));
   if (layer.class_name == "Lambda") {
     return ClassError(path, layer.class_name,
                       "a Lambda layer holds Python code, which is never run; "
@@ -161,7 +174,7 @@ absl::Status ReadCalls(const Value& value, const Path& path, int nesting,
   if (name.empty()) {
     return ConfigError(path.Key("name"), "missing; expected a name");
   }
-  RETURN_IF_ERROR(CheckName(name, path.Key("name")));
+  RETURN_IF_ERROR(CheckLayerName(name, path.Key("name")));
   ASSIGN_OR_RETURN(std::vector<std::vector<std::string>> inputs,
                    ReadInboundNodes(value, path));
   RETURN_IF_ERROR(MakeLayerOfOperation(value, name, path, layer));

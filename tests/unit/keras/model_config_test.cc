@@ -193,7 +193,8 @@ TEST(ModelConfig, RefusesOtherMeaningsOfKeras2) {
       error_of(R"({"class_name": "Dense", "config": {"units": 2,
                "activation": "hard_sigmoid"})" +
                call("{}")),
-      HasSubstr("config.layers[1].config.activation: hard_sigmoid of Keras 2"));
+      HasSubstr("config.layers[1].config.activation: hard_sigmoid of Keras 2 "
+                "is clip(0.2 x + 0.5, 0, 1)"));
   EXPECT_THAT(error_of(R"({"class_name": "Dropout", "config": {"rate": 0.5,
                        "trainable": false})" +
                        call(R"({"training": false})")),
@@ -478,6 +479,8 @@ TEST(ModelConfig, RefusesWhatKerasWouldNotWrite) {
        "has neither an InputLayer nor build_input_shape"},
       {FunctionalConfig(ReluConfig("a\\u001b[31m", "in"), "a"),
        "config.layers[1].name: the name a\\x1b[31m has control characters"},
+      {FunctionalConfig(ReluConfig("a/b", "in"), "a/b"),
+       "config.layers[1].name: the layer \"a/b\" has a \"/\" in its name"},
       {FunctionalConfig(ReluConfig("a", "b") + "," + ReluConfig("b", "a"), "b"),
        "config.layers[1]: the layer reads itself, by a circle of layers"},
       {FunctionalConfig(ReluConfig("a", "other"), "a"),
