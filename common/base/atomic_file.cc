@@ -30,6 +30,7 @@ absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::CreateNew(
 
 absl::StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::CreateIn(
     Folder folder, const std::string& name) {
+  RETURN_IF_ERROR(folder.CheckReplaceable(name));
   ASSIGN_OR_RETURN(FileDescriptor file, folder.CreateFile(name + ".tmp"));
   return absl::WrapUnique(
       new AtomicFile(std::move(folder), name, std::move(file)));

@@ -16,8 +16,10 @@ namespace paceline {
 // Content is written to `path`.tmp; Commit syncs that file and renames it to
 // `path`. Without a successful Commit the file at `path` stays as it was, and
 // the temporary file is removed. A link at either path is replaced, never
-// followed. Not thread-safe; a path may have only one writer. Errors name the
-// path. Blocks on the disk.
+// followed: what it leads to stays as it was. FailedPrecondition if `path` is,
+// or is a link to, what is not a regular file: a device, a folder, a pipe. Not
+// thread-safe; a path may have only one writer. Errors name the path. Blocks on
+// the disk.
 class AtomicFile {
  public:
   static absl::StatusOr<std::unique_ptr<AtomicFile>> Create(

@@ -26,6 +26,15 @@ absl::Status CheckName(const std::string& name) {
       "\" is no name of a file or folder; expected one component"));
 }
 
+// Of what is not a regular file.
+absl::string_view KindOf(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a special file";
+}
+
 }  // namespace
 
 absl::StatusOr<Folder> Folder::Open(const std::string& path) {
@@ -64,6 +73,18 @@ bool Folder::Has(const std::string& name) const {
   struct stat information = {};
   return fstatat(descriptor_.get(), name.c_str(), &information,
                  AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+absl::Status Folder::CheckReplaceable(const std::string& name) const {
+  struct stat information = {};
+  // Without a file behind it, a name or link can be replaced.
+  if (fstatat(descriptor_.get(), name.c_str(), &information, 0) != 0 ||
+      S_ISREG(information.st_mode)) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("cannot replace ", PathOf(name), ": it is ",
+                   KindOf(information.st_mode), "; expected a regular file"));
 }
 
 bool Folder::IsNamed(const FileDescriptor& file,

@@ -32,6 +32,11 @@ class Folder {
   // Whether the folder has an entry `name`; a dangling link counts, too.
   bool Has(const std::string& name) const;
 
+  // FailedPrecondition if a rename to `name` would replace what is not a
+  // regular file, such as a device or a folder; says which. A link counts as
+  // what it leads to.
+  absl::Status CheckReplaceable(const std::string& name) const;
+
   // Whether the entry `name` is the open `file`, and not another one.
   bool IsNamed(const FileDescriptor& file, const std::string& name) const;
 

@@ -1,10 +1,12 @@
 #include "common/base/folder.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "common/base/file.h"
 #include "gmock/gmock.h"
@@ -96,6 +98,25 @@ TEST_F(FolderTest, WholeFilesFollowNoLinks) {
   EXPECT_FALSE(std::filesystem::is_symlink(result));
   EXPECT_EQ(Read(result), "second");
   EXPECT_EQ(Read(victim), "precious");
+}
+
+// As root, a rename to /dev/full would replace the device.
+TEST_F(FolderTest, WholeFilesReplaceOnlyRegularFiles) {
+  std::filesystem::create_directory(path_ + "/folder");
+  ASSERT_EQ(mkfifo((path_ + "/pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/full", path_ + "/link");
+  for (const auto& [name, kind] :
+       {std::pair("folder", "a folder"), std::pair("pipe", "a pipe"),
+        std::pair("link", "a device")}) {
+    const std::string path = path_ + "/" + name;
+    const absl::Status status = WriteFileAtomically(path, "mine");
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(status.message(), "cannot replace " + path + ": it is " + kind +
+                                    "; expected a regular file");
+    EXPECT_TRUE(std::filesystem::exists(path));
+    EXPECT_FALSE(std::filesystem::exists(path + ".tmp"));
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(path_ + "/link"));
 }
 
 }  // namespace
