@@ -153,8 +153,8 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
       ->default_val("keras");
   export_verb.add_option(
       "--output", export_options.output,
-      "The file; default `model` with the format's suffix, in "
-      "the working folder.");
+      "The file, which is replaced if it is there; default `model` with the "
+      "format's suffix, in the working folder.");
 
   std::string model_path;
   int columns = TerminalColumns();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/atomic_file.h"
 #include "common/base/status_macros.h"
@@ -79,6 +80,22 @@ std::vector<std::string> ExportFormats() {
 
 std::string ExportSuffix(absl::string_view format) {
   return std::string(FormatNamed(format).suffix);
+}
+
+absl::Status CheckExportPath(absl::string_view format,
+                             const std::string& path) {
+  const std::string suffix = ExportSuffix(format);
+  if (absl::EndsWith(path, suffix)) return absl::OkStatus();
+  for (const Format& known : kFormats) {
+    // Of ".weights.h5", ".h5".
+    if (!absl::EndsWith(path, known.suffix.substr(known.suffix.rfind('.')))) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " is no name of a file of the format ", format,
+                     "; expected the suffix ", suffix));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ExportCheckpoint(const std::string& folder,

@@ -19,6 +19,10 @@ std::vector<std::string> ExportFormats();
 // The suffix of files of a format: ".keras".
 std::string ExportSuffix(absl::string_view format);
 
+// InvalidArgument if `path` has the extension of another format, as "model.h5"
+// for "keras" has: readers go by it. Others, and none, are the user's choice.
+absl::Status CheckExportPath(absl::string_view format, const std::string& path);
+
 // Writes the checkpoint in `folder` to the file `path`, atomically. Reads the
 // shards' files as it writes, so memory does not grow with the model.
 // FailedPrecondition if an earlier release wrote the checkpoint, which did not

@@ -9,12 +9,13 @@
 namespace paceline {
 
 absl::Status Export(const ExportOptions& options, std::ostream& out) {
-  ASSIGN_OR_RETURN(const std::string folder,
-                   FindLatestCheckpoint(options.checkpoint));
   const std::string path =
       options.output.empty()
           ? absl::StrCat("model", ExportSuffix(options.format))
           : options.output;
+  RETURN_IF_ERROR(CheckExportPath(options.format, path));
+  ASSIGN_OR_RETURN(const std::string folder,
+                   FindLatestCheckpoint(options.checkpoint));
   RETURN_IF_ERROR(ExportCheckpoint(folder, options.format, path));
   out << path << "\n";
   return absl::OkStatus();

@@ -15,12 +15,13 @@ struct ExportOptions {
   std::string checkpoint;
   // One of ExportFormats.
   std::string format;
-  // "": "model" with the format's suffix, in the working folder.
+  // "": "model" with the format's suffix, in the working folder. A file that is
+  // there is replaced.
   std::string output;
 };
 
 // Prints the path of the file that it wrote. Errors are those of
-// FindLatestCheckpoint and ExportCheckpoint.
+// CheckExportPath, FindLatestCheckpoint and ExportCheckpoint.
 absl::Status Export(const ExportOptions& options, std::ostream& out);
 
 }  // namespace paceline

@@ -1,0 +1,37 @@
+#include "coordinator/cli/export.h"
+
+#include <sstream>
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace paceline {
+namespace {
+
+absl::Status ExportTo(const std::string& format, const std::string& output) {
+  std::ostringstream out;
+  return Export({"/no/checkpoint", format, output}, out);
+}
+
+TEST(ExportTest, SuffixesOfOtherFormatsAreRefused) {
+  const absl::Status status = ExportTo("onnx", "model.keras");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            "model.keras is no name of a file of the format onnx; expected the "
+            "suffix .onnx");
+  EXPECT_EQ(ExportTo("keras", "model.weights.h5").code(),
+            absl::StatusCode::kInvalidArgument);
+  // Keras would read it as a legacy file.
+  EXPECT_EQ(ExportTo("weights", "model.h5").code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(ExportTest, OtherSuffixesAreTheUsersChoice) {
+  for (const char* output : {"model.weights.h5", "model", "model.v1", ""}) {
+    EXPECT_EQ(ExportTo("weights", output).code(), absl::StatusCode::kNotFound)
+        << output;
+  }
+}
+
+}  // namespace
+}  // namespace paceline
