@@ -178,6 +178,20 @@ std::string OnnxGraph::Reshape(const std::string& value,
   return Add("Reshape", {value, Integers(sizes)});
 }
 
+absl::Status OnnxGraph::ReserveConstants(int64_t tables, const Shape& shape) {
+  const int64_t left = kMaxConstantElements - root_.reserved_elements_;
+  const int64_t elements = NumElements(shape);
+  if (elements > left / tables) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        tables, tables == 1 ? " constant" : " constants", " of shape ",
+        ShapeToString(shape), " beside ", root_.reserved_elements_,
+        " elements of others; all constants of an ONNX file have at most ",
+        kMaxConstantElements, " elements"));
+  }
+  root_.reserved_elements_ += tables * elements;
+  return absl::OkStatus();
+}
+
 std::string OnnxGraph::AddConstant(onnx::TensorProto tensor) {
   std::string& name = root_.constants_[tensor.SerializeAsString()];
   if (name.empty()) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/onnx/symbolic_shape.h"
@@ -19,6 +20,10 @@
 #include "onnx/onnx_pb.h"
 
 namespace paceline {
+
+// Elements of all constants of a file that a model's sizes determine. They are
+// in memory several times as the file is made.
+inline constexpr int64_t kMaxConstantElements = int64_t{1} << 25;
 
 onnx::AttributeProto IntAttribute(absl::string_view name, int64_t value);
 onnx::AttributeProto IntsAttribute(absl::string_view name,
@@ -77,6 +82,10 @@ class OnnxGraph {
                            absl::Span<const std::string> inputs,
                            absl::Span<const std::string> outputs);
 
+  // To be called before constants are made whose size the model determines;
+  // `tables` of them have this shape. ResourceExhausted if the file would have
+  // more than kMaxConstantElements.
+  absl::Status ReserveConstants(int64_t tables, const Shape& shape);
   // Constants; equal ones are stored once.
   std::string Numbers(DataType type, const Shape& shape,
                       absl::Span<const double> values);
@@ -126,6 +135,7 @@ class OnnxGraph {
   std::map<std::string, StoredVariable> variables_;
   // By their serialized content.
   std::map<std::string, std::string> constants_;
+  int64_t reserved_elements_ = 0;
   std::string batch_of_;
   std::string batch_size_;
 };

@@ -51,7 +51,8 @@ struct OperationForm {
   // Operation::name. A string_view of it would be no constant under the
   // sanitizers.
   const char* operation;
-  // Appends the nodes. Unimplemented says what of this call ONNX does not have.
+  // Appends the nodes. Unimplemented says what of this call ONNX does not have;
+  // ResourceExhausted is that of ReserveConstants.
   TranslatedOutputs (*translate)(const TranslatedCall& call);
 };
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
 #include "common/onnx/operation_form.h"
 #include "common/operations/broadcast.h"
 #include "common/operations/concatenate.h"
@@ -38,12 +39,14 @@ TranslatedOutputs TranslateConstant(const TranslatedCall& call) {
           .values()) {
     return FollowsBatch("values of a constant");
   }
+  RETURN_IF_ERROR(call.graph.ReserveConstants(1, OutputShape(call)));
   return {{call.graph.Numbers(call.output_type(), OutputShape(call), values)}};
 }
 
 TranslatedOutputs TranslateIota(const TranslatedCall& call) {
   const SymbolicDimension size = call.output_shape()[0];
   if (size.is_batch) return FollowsBatch("numbers of an Iota");
+  RETURN_IF_ERROR(call.graph.ReserveConstants(1, {size.size}));
   std::vector<double> values(size.size);
   std::iota(values.begin(), values.end(), 0);
   return {{call.graph.Numbers(call.output_type(), {size.size}, values)}};
@@ -177,6 +180,11 @@ std::string ResizeAxis(const TranslatedCall& call, const std::string& image,
 }
 
 TranslatedOutputs TranslateResize(const TranslatedCall& call) {
+  for (const int64_t axis : {1, 2}) {
+    // The tables of ResizeAxis.
+    RETURN_IF_ERROR(
+        call.graph.ReserveConstants(4, {call.output_shape()[axis].size}));
+  }
   return {{ResizeAxis(call, ResizeAxis(call, call.inputs[0], 1), 2)}};
 }
 

@@ -7,14 +7,17 @@
 #include "common/operations/broadcast.h"
 #include "common/operations/compare.h"
 #include "common/operations/constant.h"
+#include "common/operations/iota.h"
 #include "common/operations/reduce.h"
 #include "common/operations/reshape.h"
+#include "common/operations/resize.h"
 #include "common/operations/select.h"
 #include "gmock/gmock.h"
 
 namespace paceline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -40,6 +43,9 @@ class TranslateFunctionTest : public ::testing::Test {
     return types;
   }
 
+  onnx::GraphProto proto_;
+  OnnxGraph graph_{proto_};
+
  private:
   template <typename Make>
   static op::Tensor Made(op::Function& function, int64_t batch,
@@ -52,8 +58,6 @@ class TranslateFunctionTest : public ::testing::Test {
 
   op::Function function_;
   op::Function second_;
-  onnx::GraphProto proto_;
-  OnnxGraph graph_{proto_};
   ValueNames names_;
 };
 
@@ -63,6 +67,30 @@ TEST_F(TranslateFunctionTest, AnOperationWithoutAFormIsRefused) {
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(status.message(),
             "layer last: the operation ArgMax has no form in ONNX");
+}
+
+TEST_F(TranslateFunctionTest, ConstantsHaveALimitTogether) {
+  const int64_t most = kMaxConstantElements;
+  const absl::Status one = Translate({3}, [](const op::Tensor& x) {
+    return op::Iota(x.function(), int64_t{1} << 40, DataType::kInt32);
+  });
+  EXPECT_EQ(one.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(one.message()),
+              AllOf(HasSubstr("layer last: 1 constant of shape"),
+                    HasSubstr("1099511627776"), HasSubstr("33554432")));
+  ASSERT_TRUE(graph_.ReserveConstants(1, {most - 4}).ok());
+  EXPECT_FALSE(graph_.ReserveConstants(5, {1}).ok());
+  EXPECT_TRUE(graph_.ReserveConstants(4, {1}).ok());
+}
+
+TEST_F(TranslateFunctionTest, TablesOfAResizeCount) {
+  const absl::Status status = Translate({1, 1, 1}, [](const op::Tensor& x) {
+    return op::Resize(x, op::ResizeMode::kNearest, {1, int64_t{1} << 40});
+  });
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("layer last: 4 constants of shape"),
+                    HasSubstr("1099511627776")));
 }
 
 TEST_F(TranslateFunctionTest, TheBatchCannotBeInTwoAxes) {
