@@ -115,44 +115,6 @@ OperationCase ScanCase(bool is_reversed) {
           }};
 }
 
-// (h, x, w, v) → tanh(x + h · w + x · v + h · vᵀ), whose gradient of w is one
-// product over all steps, but not that of v, which is read twice.
-OperationCase RecurrentCase(bool is_reversed) {
-  return {is_reversed ? "ReversedRecurrentKernels" : "RecurrentKernels",
-          {{2, 3}, {4, 2, 3}, {3, 3}, {3, 3}},
-          [is_reversed](Tensors in) {
-            auto body = std::make_shared<op::Function>();
-            const DataType type = in[0].data_type();
-            const op::Tensor h = body->AddParameter({type, {2, 3}});
-            const op::Tensor x = body->AddParameter({type, {2, 3}});
-            const op::Tensor w = body->AddParameter({type, {3, 3}});
-            const op::Tensor v = body->AddParameter({type, {3, 3}});
-            const op::Tensor from_h = x + op::MatrixProduct(h, w);
-            const op::Tensor from_x = from_h + op::MatrixProduct(x, v);
-            body->AddResult(
-                op::Tanh(from_x + op::MatrixProduct(h, v, false, true)));
-            body->AddResult(h);
-            const op::ScanResults results =
-                op::Scan(body, {{in[0]}, {in[1]}, {in[2], in[3]}, is_reversed});
-            return op::Concatenate({op::Reshape(results.carries[0], {1, 2, 3}),
-                                    results.outputs[0]},
-                                   0);
-          }};
-}
-
-// The only kernel of x, whose operand is a sequence: x · v + h.
-OperationCase SequenceKernelCase() {
-  return {"SequenceKernel", {{2, 5}, {4, 2, 3}, {3, 5}}, [](Tensors in) {
-            auto body = std::make_shared<op::Function>();
-            const DataType type = in[0].data_type();
-            const op::Tensor h = body->AddParameter({type, {2, 5}});
-            const op::Tensor x = body->AddParameter({type, {2, 3}});
-            const op::Tensor v = body->AddParameter({type, {3, 5}});
-            body->AddResult(op::Tanh(h + op::MatrixProduct(x, v)));
-            return op::Scan(body, {{in[0]}, {in[1]}, {in[2]}}).carries[0];
-          }};
-}
-
 std::vector<OperationCase> GradientCases() {
   using op::BinaryFunction;
   using op::MapFunction;
@@ -388,9 +350,6 @@ std::vector<OperationCase> GradientCases() {
        [](Tensors in) { return op::SumOverReplicas(in[0] * in[0]); }},
       ScanCase(false),
       ScanCase(true),
-      RecurrentCase(false),
-      RecurrentCase(true),
-      SequenceKernelCase(),
   };
   return cases;
 }

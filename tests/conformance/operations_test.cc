@@ -19,7 +19,6 @@
 #include "common/operations/gather_rows.h"
 #include "common/operations/gradient.h"
 #include "common/operations/map.h"
-#include "common/operations/matrix_product.h"
 #include "common/operations/pooling.h"
 #include "common/operations/random.h"
 #include "common/operations/reduce.h"
@@ -374,38 +373,6 @@ TEST(ScanTest, CarriesItsState) {
   };
   EXPECT_THAT(Values(sums(false), {{1, 10, 100}}), ElementsAre(1, 11, 111));
   EXPECT_THAT(Values(sums(true), {{1, 10, 100}}), ElementsAre(111, 110, 100));
-}
-
-TEST(ScanTest, GradientOfARecurrentKernelIsOneProduct) {
-  constexpr DataType kType = DataType::kFloat64;
-  auto body = std::make_shared<op::Function>();
-  const op::Tensor h = body->AddParameter({kType, {2, 3}});
-  const op::Tensor x = body->AddParameter({kType, {2, 3}});
-  const op::Tensor w = body->AddParameter({kType, {3, 3}});
-  body->AddResult(op::Tanh(x + op::MatrixProduct(h, w)));
-
-  op::Function function;
-  const op::Tensor first = function.AddParameter({kType, {2, 3}});
-  const op::Tensor sequence = function.AddParameter({kType, {4, 2, 3}});
-  const op::Tensor kernel = function.AddParameter({kType, {3, 3}});
-  const op::ScanResults results =
-      op::Scan(body, {{first}, {sequence}, {kernel}});
-  op::AddGradients({results.carries[0]}, {first}, {first, kernel});
-  std::vector<int> carry_counts;
-  int product_count = 0;
-  for (const op::Call& call : function.calls()) {
-    if (call.operation->name() == op::ScanOperation::kName) {
-      carry_counts.push_back(
-          static_cast<const op::ScanOperation&>(*call.operation)
-              .body()
-              .carry_count);
-    }
-    product_count +=
-        call.operation->name() == op::MatrixProductOperation::kName;
-  }
-  // The backward carries the gradient of h alone.
-  EXPECT_THAT(carry_counts, ElementsAre(1, 1));
-  EXPECT_EQ(product_count, 1);
 }
 
 TEST(GradientTest, OfSeveralReadersIsTheirSum) {

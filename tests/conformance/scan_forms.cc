@@ -13,6 +13,27 @@
 #include "common/operations/select.h"
 
 namespace paceline {
+namespace {
+
+// The gradients of scans whose kernels' gradients are products over all steps.
+// Operands are elements of the sequence, of residuals and of an output's
+// gradient, and the backward's carry.
+op::Tensor GradientsOfKernels(absl::Span<const op::Tensor> in) {
+  auto body = std::make_shared<op::Function>();
+  const op::Tensor h = body->AddParameter(in[0].type());
+  const op::Tensor x = body->AddParameter({in[0].data_type(), {2, 3}});
+  const op::Tensor of_h = body->AddParameter(in[2].type());
+  const op::Tensor of_x = body->AddParameter(in[3].type());
+  const op::Tensor of_output = body->AddParameter(in[4].type());
+  body->AddResult(op::MatrixProduct(h, of_h) + op::MatrixProduct(x, of_x));
+  body->AddResult(op::MatrixProduct(x, of_output));
+  const op::ScanResults results =
+      op::Scan(body, {{in[0]}, {in[1]}, {in[2], in[3], in[4]}});
+  return GradientsOf(
+      InARow({results.carries[0], results.outputs[0]}, in[0].data_type()), in);
+}
+
+}  // namespace
 
 std::vector<OperationForm> ScanForms() {
   const std::vector<Shape> in = {{2, 3}, {4, 2, 3}, {3, 3}, {3}};
@@ -59,7 +80,15 @@ std::vector<OperationForm> ScanForms() {
           OperationForm{"Scan",
                         "of_one_step",
                         {{2, 3}, {1, 2, 3}, {3, 3}, {3}},
-                        values(false)}};
+                        values(false)},
+          OperationForm{"Scan",
+                        "gradients_of_kernels",
+                        {{2, 4}, {4, 2, 3}, {4, 4}, {3, 4}, {3, 5}},
+                        GradientsOfKernels},
+          OperationForm{"Scan",
+                        "gradients_of_kernels_of_one_step",
+                        {{2, 4}, {1, 2, 3}, {4, 4}, {3, 4}, {3, 5}},
+                        GradientsOfKernels}};
 }
 
 }  // namespace paceline
