@@ -190,9 +190,25 @@ bool IsTranscendental(op::ElementFunction function) {
     case op::ElementFunction::kErfc:
     case op::ElementFunction::kPower:
       return true;
-    default:
+    case op::ElementFunction::kConstant:
+    case op::ElementFunction::kAbs:
+    case op::ElementFunction::kSign:
+    case op::ElementFunction::kFloor:
+    case op::ElementFunction::kSqrt:
+    case op::ElementFunction::kRelu:
+    case op::ElementFunction::kAdd:
+    case op::ElementFunction::kSubtract:
+    case op::ElementFunction::kMultiply:
+    case op::ElementFunction::kDivide:
+    case op::ElementFunction::kMaximum:
+    case op::ElementFunction::kMinimum:
+    case op::ElementFunction::kLess:
+    case op::ElementFunction::kLessEqual:
+    case op::ElementFunction::kEqual:
+    case op::ElementFunction::kSelect:
       return false;
   }
+  LOG(FATAL) << static_cast<int>(function);
 }
 
 // How many times as long as an addition the instructions take, about.
