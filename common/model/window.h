@@ -15,7 +15,7 @@ template <typename E>
 struct EnumName;
 
 enum class Padding { kValid, kSame, kCausal };
-// Those along the axes of images: all but causal.
+// Those of convolutions of images and of all poolings: valid and same.
 absl::Span<const EnumName<Padding>> EnumNames(Padding);
 
 // The padding of convolutions of sequences, in the values of Padding.

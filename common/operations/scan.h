@@ -26,8 +26,9 @@
 // elements of L and R as outputs, and the product follows the loop. It is one
 // large product in place of many small ones and as many additions.
 //
-// Invariant: other gradients of constants are summed in the order of the
-// backward's steps, so a repeat gives the same bits.
+// Invariant: a repeat gives the same bits wherever the device's operations do,
+// on the CPU with the same number of threads: the product is one of them, and
+// other gradients of constants are summed in the order of the backward's steps.
 #ifndef PACELINE_COMMON_OPERATIONS_SCAN_H_
 #define PACELINE_COMMON_OPERATIONS_SCAN_H_
 

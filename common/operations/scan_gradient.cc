@@ -163,7 +163,8 @@ class Differentiator {
     }
   }
 
-  // Whether the call is Lᵀ · R of two matrices that change from step to step.
+  // Whether the call is Lᵀ · R of two matrices, neither of which is one of the
+  // scan's constants: each step would write a copy of that.
   bool IsProductOfRows(const Call& call) const {
     if (call.operation->name() != MatrixProductOperation::kName) return false;
     const MatrixProductOptions& options =
