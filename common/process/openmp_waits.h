@@ -3,8 +3,9 @@
 //
 // Threads that wait sleep, since there may be more processes than cores, where
 // threads that spin without end take 100 times the processor time. They spin
-// for about 0.1 ms first: the small operations of a recurrent layer take less
-// than waking a thread does.
+// 2000 times first, because the small operations of a recurrent layer take less
+// than waking a thread does. How long that is depends on the processor: about
+// 0.1 ms on the Intel Xeon of the figures (tests/benchmark/README.md).
 #ifndef PACELINE_COMMON_PROCESS_OPENMP_WAITS_H_
 #define PACELINE_COMMON_PROCESS_OPENMP_WAITS_H_
 
