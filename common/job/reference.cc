@@ -62,7 +62,11 @@ std::vector<Chapter> Chapters() {
        "Written as a name (`he_normal`) or like a layer (`HeNormal: {seed: "
        "1}`).",
        InitializerReferences()},
-      {"Regularizers", "Written as a name (`l2`) or like a layer.",
+      {"Regularizers",
+       "Written as a name (`l2`) or like a layer. Of an "
+       "`activity_regularizer`, "
+       "w is the output for an example, and the mean over the examples is "
+       "added.",
        RegularizerReferences()},
       {"Losses",
        "`loss`: a name (`sparse_categorical_crossentropy`, `mse`) or like a "

@@ -17,6 +17,7 @@
 #include "common/model/graph_masks.h"
 #include "common/model/keras_operator.h"
 #include "common/model/layer_drafts.h"
+#include "common/model/layers/activity_penalty.h"
 #include "common/model/layers/input_layer.h"
 #include "common/model/nested_model.h"
 #include "common/model/shape_rule.h"
@@ -352,13 +353,31 @@ class GraphBuilder {
     return shapes;
   }
 
-  // Adds the node of a call of `child` and its masks; returns it.
+  // Adds the node of a call of `child`, its masks, and the penalty on its
+  // output; returns it.
   absl::StatusOr<int> AddNode(Node node, const ModelTree::Child& child,
                               const Path& path) {
     const Layer& layer = *node.layer;
     absl::StatusOr<int> index = masks_.AddNode(std::move(node), child);
-    if (index.ok()) return index;
-    return LayerError(layer.class_name(), layer.name, path, index.status());
+    if (!index.ok()) {
+      return LayerError(layer.class_name(), layer.name, path, index.status());
+    }
+    AddPenalty(layer, *index);
+    return index;
+  }
+
+  // Adds the node of the penalty on the output of `index`, a call of `layer`,
+  // if there is one.
+  void AddPenalty(const Layer& layer, int index) {
+    Regularizer regularizer = layer.output_penalty();
+    if (regularizer.is_zero()) return;
+    auto penalty = std::make_unique<ActivityPenalty>(std::move(regularizer));
+    penalty->name = absl::StrCat(layer.name, "/activity_regularizer");
+    Node node;
+    node.layer = penalty.get();
+    node.inputs = {index};
+    graph_.layers.push_back(std::move(penalty));
+    graph_.nodes.push_back(std::move(node));
   }
 
   absl::Status CheckReadsIds(const Layer& layer, const Path& path,

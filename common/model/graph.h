@@ -52,7 +52,8 @@ struct Node {
 // Immutable once built (build_graph.h); thread-safe.
 struct Graph {
   std::vector<std::unique_ptr<const Layer>> layers;
-  // In topological order. Models in the model are replaced by their layers.
+  // In topological order. Models in the model are replaced by their layers, and
+  // masks (graph_masks.h) and penalties (Layer::is_penalty) have nodes, too.
   std::vector<Node> nodes;
   // In the order of layers; within a layer in Keras' order.
   std::vector<VariableSpec> variables;
@@ -63,7 +64,8 @@ struct Graph {
   std::vector<int> outputs;
   // By output: the node that gives its mask (graph_masks.h); -1: it has none.
   std::vector<int> output_masks;
-  // The same layers, nested as in the model; without those of masks.
+  // The same layers, nested as in the model; without those of masks and
+  // penalties.
   ModelTree tree;
 
   // Without the batch axis. `input` and `output`: indices into `inputs` and

@@ -1,5 +1,7 @@
 #include "common/model/keras_fields.h"
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 
 namespace paceline {
@@ -30,6 +32,31 @@ FixedField DtypeField() {
         absl::StatusCode::kUnimplemented);
   };
   return {std::move(info), std::move(read), Value("float32")};
+}
+
+Field<Layer> ActivityRegularizerField() {
+  Field<Layer> field = WrittenAs<Layer>(
+      [](const Layer& layer) -> std::optional<Value> {
+        const Regularizer& regularizer = layer.activity_regularizer;
+        if (regularizer.class_name.empty()) return std::nullopt;
+        return WriteConfig(regularizer);
+      },
+      Optional("activity_regularizer", &Layer::activity_regularizer,
+               "Penalty on the output."));
+  field.info.default_text = "null";
+  return field;
+}
+
+Field<Layer> NullActivityRegularizerField() {
+  Field<Layer> field = WrittenAs<Layer>(
+      [](const Layer& layer) -> std::optional<Value> {
+        if (!layer.activity_regularizer.class_name.empty()) return std::nullopt;
+        return Value();
+      },
+      Optional("activity_regularizer", &Layer::activity_regularizer,
+               "Penalty on the output."));
+  field.info.is_documented = false;
+  return field;
 }
 
 absl::Status ReadConfig(const Value& value, const Path& path, AxisList& out) {

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "common/config/field_table.h"
 #include "common/model/layer.h"
+#include "common/model/regularizer.h"
 
 namespace paceline {
 
@@ -28,11 +29,17 @@ std::string ConfigType(const AxisList*);
 // For the fields that Keras always writes as a list.
 Value WriteAsList(const AxisList& axes);
 
-// The fields of a layer: those of Keras' base class, then its own. A class of
-// Keras without a get_config() has its own `behind_name`.
+// "activity_regularizer", where Keras' base class writes it: unless it is null.
+Field<Layer> ActivityRegularizerField();
+// The same key where other classes write it: if it is null.
+Field<Layer> NullActivityRegularizerField();
+
+// The fields of a layer without a penalty on its output: those of Keras' base
+// class, then its own. A class of Keras without a get_config() has its own
+// `behind_name`.
 template <typename L>
-std::vector<Field<L>> LayerFields(std::vector<Field<L>> own,
-                                  std::vector<Field<L>> behind_name = {}) {
+std::vector<Field<L>> UnpenalizedLayerFields(
+    std::vector<Field<L>> own, std::vector<Field<L>> behind_name = {}) {
   std::vector<Field<L>> name = {
       Optional("name", &Layer::name, "Unique in the model.")};
   std::vector<Field<L>> rest = {
@@ -41,6 +48,14 @@ std::vector<Field<L>> LayerFields(std::vector<Field<L>> own,
       DtypeField()};
   return Joined<L>({std::move(name), std::move(behind_name), std::move(rest),
                     std::move(own)});
+}
+
+// The fields of a layer that may have one.
+template <typename L>
+std::vector<Field<L>> LayerFields(std::vector<Field<L>> own,
+                                  std::vector<Field<L>> behind_name = {}) {
+  own.insert(own.begin(), ActivityRegularizerField());
+  return UnpenalizedLayerFields<L>(std::move(own), std::move(behind_name));
 }
 
 }  // namespace paceline

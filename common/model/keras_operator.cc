@@ -46,7 +46,8 @@ std::optional<KerasObject> LayerOf(const KerasOperator& keras_operator) {
 }
 
 std::optional<KerasOperator> OperatorOf(const ModelTree::Child& child) {
-  if (!child.is_unmasked || child.layer == nullptr || child.callee >= 0) {
+  if (!child.is_unmasked || child.layer == nullptr || child.callee >= 0 ||
+      !child.layer->activity_regularizer.class_name.empty()) {
     return std::nullopt;
   }
   if (IsOfTwoTensors(child.class_name()) && child.inputs.size() == 2) {

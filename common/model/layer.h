@@ -23,6 +23,7 @@
 #include "absl/types/span.h"
 #include "common/limits.h"
 #include "common/model/activation.h"
+#include "common/model/regularizer.h"
 #include "common/model/variable.h"
 #include "common/operations/function.h"
 #include "common/tensor/shape.h"
@@ -140,6 +141,14 @@ class Layer {
   // Whether it computes a mask, of which there is no gradient.
   virtual bool is_mask() const { return false; }
 
+  // The penalty on the output of each call, after the final activation, in
+  // training and in evaluation: the graph adds an ActivityPenalty. As in Keras,
+  // masks do not matter to it.
+  virtual Regularizer output_penalty() const { return activity_regularizer; }
+  // Whether it computes such a penalty, the part of each example in the loss,
+  // and no node reads it.
+  virtual bool is_penalty() const { return false; }
+
   // Whether the output is the input as it is. A loss then reads what is before
   // the layer: see loss_input.h.
   virtual bool IsIdentity(bool /*is_training*/) const { return false; }
@@ -148,6 +157,8 @@ class Layer {
   std::string name;
   // Whether training updates its variables.
   bool trainable = true;
+  // See output_penalty().
+  Regularizer activity_regularizer;
 };
 
 // The mask of a layer's output.

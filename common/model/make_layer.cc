@@ -12,6 +12,7 @@
 #include "common/config/path.h"
 #include "common/config/references_of.h"
 #include "common/model/layers/activation.h"
+#include "common/model/layers/activity_regularization.h"
 #include "common/model/layers/add.h"
 #include "common/model/layers/alpha_dropout.h"
 #include "common/model/layers/average.h"
@@ -81,6 +82,7 @@ using LayerPtr = std::unique_ptr<Layer>;
 const std::vector<ClassEntry<LayerPtr>>& LayerEntries() {
   static const auto& entries = *new std::vector<ClassEntry<LayerPtr>>{
       ClassEntryOf<LayerPtr, Activation>(),
+      ClassEntryOf<LayerPtr, ActivityRegularization>(),
       ClassEntryOf<LayerPtr, Add>(),
       ClassEntryOf<LayerPtr, AlphaDropout>(),
       ClassEntryOf<LayerPtr, Average>(),

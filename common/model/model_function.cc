@@ -36,7 +36,11 @@ class ModelLowering {
   std::unique_ptr<const ModelFunction> Run() && {
     AddParameters();
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (!graph_.nodes[i].inputs.empty()) AddNode(i);
+      if (graph_.nodes[i].inputs.empty() || IsUnreadPenalty(i)) continue;
+      AddNode(i);
+      if (graph_.nodes[i].layer->is_penalty()) {
+        model_->activity_penalties.push_back(outputs_[i]);
+      }
     }
     for (const int output : graph_.outputs) {
       model_->outputs.push_back(outputs_[output]);
@@ -80,6 +84,11 @@ class ModelLowering {
     }
     model_->loss_divisor = add({});
     model_->regularization_scale = add({});
+  }
+
+  // Whether it is a penalty in a function without losses.
+  bool IsUnreadPenalty(size_t index) const {
+    return spec_.outputs.empty() && graph_.nodes[index].layer->is_penalty();
   }
 
   void AddNode(size_t index) {
@@ -167,7 +176,7 @@ class ModelLowering {
   }
 
   // Adds the gradients of Σ weight · losses / loss_divisor over all outputs +
-  // regularization_scale · penalty.
+  // Σ activity_penalties / loss_divisor + regularization_scale · penalty.
   void AddGradients() {
     function_.SetOwner("loss");
     std::vector<op::Tensor> of = model_->losses;
@@ -175,6 +184,11 @@ class ModelLowering {
     for (const OutputSpec& output : spec_.outputs) {
       output_gradients.push_back(op::Broadcast(
           output.weight / model_->loss_divisor, {spec_.batch_size}));
+    }
+    for (const op::Tensor& penalty : model_->activity_penalties) {
+      of.push_back(penalty);
+      output_gradients.push_back(
+          op::Broadcast(1 / model_->loss_divisor, {spec_.batch_size}));
     }
     if (model_->penalty) {
       of.push_back(*model_->penalty);

@@ -49,8 +49,12 @@ struct ModelFunction {
   std::vector<op::Tensor> outputs;
   // By output: the loss of each example, without weight and penalty.
   std::vector<op::Tensor> losses;
-  // The sum of all regularizers, of shape (); nullopt: there are none.
+  // The sum of the variables' regularizers, of shape (); nullopt: there are
+  // none.
   std::optional<op::Tensor> penalty;
+  // By node that has one (Layer::is_penalty): the penalty of each example.
+  // Empty without OutputSpecs.
+  std::vector<op::Tensor> activity_penalties;
   // By metric, over all outputs: the result of LowerMetric.
   std::vector<op::Tensor> metrics;
   // In training, by variable: its gradient, or the delta of a statistic

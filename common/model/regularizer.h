@@ -19,6 +19,8 @@ struct Regularizer {
   double l2 = 0;
   // Keras' class name in configs; empty: null.
   std::string class_name = "";
+
+  bool is_zero() const { return l1 == 0 && l2 == 0; }
 };
 
 // Reads null, a name ("l2") or a Keras object; writes Keras' serialised form.

@@ -139,7 +139,8 @@ void PrintJob(const v1::Job& job, const Graph& graph, std::ostream& out) {
   PrintLine("model",
             absl::StrCat(std::count_if(graph.nodes.begin(), graph.nodes.end(),
                                        [](const Node& node) {
-                                         return !node.layer->is_mask();
+                                         return !node.layer->is_mask() &&
+                                                !node.layer->is_penalty();
                                        }),
                          " layers, ", ParameterCount(graph), " parameters, ",
                          InputShapes(graph), " -> ", OutputShapes(graph)),

@@ -23,6 +23,7 @@ const std::vector<Case>& Cases() {
   static const auto& cases = *[] {
     auto* all = new std::vector<Case>;
     for (auto* some : {DenseCases,
+                       ActivityPenaltyCases,
                        NormalizationCases,
                        RectifiedNormalizationCases,
                        LayerNormalizationCases,

@@ -40,7 +40,8 @@ constexpr char kLayers[] =
     " kernel_regularizer: {L2: {l2: 0.01}}}, Flatten: {},"
     " Dropout: {rate: 0.3},"
     " Dense: {units: 8, activation: tanh,"
-    " kernel_regularizer: {L2: {l2: 0.02}}},"
+    " kernel_regularizer: {L2: {l2: 0.02}},"
+    " activity_regularizer: {L2: {l2: 0.02}}},"
     " Dense: {units: 5}]";
 
 class StrategiesTest

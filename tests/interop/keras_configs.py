@@ -204,6 +204,14 @@ def layers():
         ("ZeroPadding1D", {"padding": [0, 2]}),
         ("ZeroPadding2D", {}),
         ("ZeroPadding2D", {"padding": [[0, 1], [2, 3]]}),
+        ("ActivityRegularization", {}),
+        ("ActivityRegularization", {"l1": 0.25, "l2": 0.5}),
+        ("Activation", {"activation": "relu", "activity_regularizer": L1L2}),
+        ("Add", {"activity_regularizer": "l2"}),
+        ("Conv2D", {"filters": 4, "kernel_size": 3, "activity_regularizer": "l2"}),
+        ("Dense", {"units": 3, "activity_regularizer": L1}),
+        ("Embedding", {"input_dim": 9, "output_dim": 4, "activity_regularizer": L1L2}),
+        ("LSTM", {"units": 3, "activity_regularizer": "l2"}),
     ]  # fmt: skip
     return [(name, {"name": f"layer_{i}", **case}) for i, (name, case) in enumerate(cases)]
 

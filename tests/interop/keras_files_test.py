@@ -35,7 +35,7 @@ def tutorial():
             layers.Conv2D(8, 3, activation="relu"),
             layers.MaxPooling2D(),
             layers.Flatten(),
-            layers.Dense(32, activation="relu", kernel_regularizer="l2"),
+            layers.Dense(32, activation="relu", kernel_regularizer="l2", activity_regularizer="l1"),
             layers.Dense(10),
         ]
     )

@@ -329,4 +329,20 @@ def layer_cases():
             }},
         ),
         case("regularizer_l2", image, conv(kernel_regularizer="l2")),
+        case(
+            "activity_regularizers", [5],
+            {"Dense": {"units": 4, "activation": "tanh", "activity_regularizer": "l1"}},
+            {"ActivityRegularization": {"l1": 0.1, "l2": 0.2}},
+            {"Dense": {"units": 3, "activity_regularizer": "l2"}},
+        ),
+        case(
+            "activity_regularizer_of_image", image,
+            conv(activation="relu", activity_regularizer="l2"), {"MaxPooling2D": {}},
+        ),
+        case(
+            "activity_regularizer_of_steps", sequence,
+            {"Masking": {"activity_regularizer": "l1"}},
+            {"LSTM": {"units": 3, "return_sequences": True, "activity_regularizer": "l2"}},
+            {"Flatten": {"activity_regularizer": "l1"}}, dense,
+        ),
     ]  # fmt: skip

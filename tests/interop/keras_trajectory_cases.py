@@ -244,6 +244,7 @@ def loss_cases():
 
 def regularizer_cases():
     kernel, both = ["kernel_regularizer"], ["kernel_regularizer", "bias_regularizer"]
+    outputs = ["activity_regularizer"]
 
     def case(names, make, optimizer=lambda: optimizers.SGD(0.05, 0.9)):
         def network():
@@ -257,6 +258,9 @@ def regularizer_cases():
         "L2": case(kernel, lambda: "l2"),
         "L1L2": case(both, lambda: r.L1L2(1e-3, 1e-2)),
         "L2, Adam": case(both, lambda: r.L2(0.02), lambda: optimizers.Adam(0.01)),
+        "L1 of outputs": case(outputs, lambda: r.L1(1e-3)),
+        "L2 of outputs": case(outputs, lambda: "l2"),
+        "L1L2 of outputs, Adam": case(outputs, lambda: r.L1L2(1e-3, 1e-3), lambda: optimizers.Adam(0.01)),
     }
 
 

@@ -38,6 +38,8 @@ absl::Status CheckLayers(const Bidirectional& object, const Path& path) {
                                     object.backward_layer->class_name()),
                        absl::StatusCode::kUnimplemented);
   }
+  RETURN_IF_ERROR(CheckUnpenalized(*forward, path.Key("layer")));
+  RETURN_IF_ERROR(CheckUnpenalized(*object.backward_layer, backward_path));
   const RecurrentLayer& backward = *AsRecurrent(object.backward_layer);
   if (!backward.go_backwards ||
       backward.return_sequences != forward->return_sequences ||

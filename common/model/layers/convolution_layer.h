@@ -110,10 +110,10 @@ std::vector<Field<L>> ConvolutionFields(
   std::vector<VariableKeys<L>> variables = std::move(kernels);
   variables.push_back(
       {"bias", "the bias", &L::bias_initializer, &L::bias_regularizer});
-  return LayerFields<L>(
-      Joined<L>({std::move(sizes), std::move(window), std::move(behind_padding),
-                 std::move(layout), std::move(groups), std::move(output),
-                 VariableFields<L>(variables, ActivityRegularizerField())}));
+  return LayerFields<L>(Joined<L>(
+      {std::move(sizes), std::move(window), std::move(behind_padding),
+       std::move(layout), std::move(groups), std::move(output),
+       VariableFields<L>(variables, NullActivityRegularizerField())}));
 }
 
 }  // namespace paceline

@@ -22,8 +22,7 @@ const FieldTable<Dense>& Dense::Fields() {
                {{"kernel", "the kernel", &Dense::kernel_initializer,
                  &Dense::kernel_regularizer},
                 {"bias", "the bias", &Dense::bias_initializer,
-                 &Dense::bias_regularizer}},
-               NotWritten(ActivityRegularizerField())),
+                 &Dense::bias_regularizer}}),
            {NotWritten(
                Only("quantization_config", nullptr, "Quantization."))}})));
   return table;

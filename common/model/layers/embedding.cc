@@ -23,7 +23,7 @@ const FieldTable<Embedding>& Embedding::Fields() {
            VariableFields<Self>(
                {{"embeddings", "the rows", &Self::embeddings_initializer,
                  &Self::embeddings_regularizer}},
-               ActivityRegularizerField()),
+               NullActivityRegularizerField()),
            {Optional("mask_zero", &Self::mask_zero,
                      "Whether id 0 is padding, which the mask excludes."),
             NotWritten(Only("quantization_config", nullptr,

@@ -85,7 +85,7 @@ const FieldTable<MultiHeadAttention>& MultiHeadAttention::Fields() {
       kClassName,
       "Attention of a query (T, d) to a value (S, v) with a key (S, k), by "
       "default the value. Its `inputs` are query, value and perhaps key.",
-      LayerFields<Self>(Joined<Self>(
+      UnpenalizedLayerFields<Self>(Joined<Self>(
           {{Required("num_heads", &Self::num_heads, AtLeast(1),
                      "Number of heads."),
             Required("key_dim", &Self::key_dim, AtLeast(1),
@@ -105,7 +105,8 @@ const FieldTable<MultiHeadAttention>& MultiHeadAttention::Fields() {
                  &Self::kernel_regularizer},
                 {"bias", "the biases", &Self::bias_initializer,
                  &Self::bias_regularizer}},
-               ActivityRegularizerField()),
+               Only("activity_regularizer", nullptr,
+                    "Penalty on the outputs of the projections.")),
            {WrittenUnlessDefault(SeedField<Self>()),
             NotWritten(Only("return_attention_scores", false,
                             "Whether the weights are an output, too.")),

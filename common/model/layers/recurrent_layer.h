@@ -135,11 +135,18 @@ struct RecurrentExtras {
   std::vector<Field<L>> behind_activation = {};
   std::vector<Field<L>> behind_initializers = {};
   std::vector<Field<L>> behind_dropout = {};
+  // Whether there may be a penalty on the output.
+  bool has_activity_regularizer = true;
 };
 
 template <typename L>
 std::vector<Field<L>> RecurrentFields(RecurrentExtras<L> extras) {
-  return LayerFields<L>(Joined<L>(
+  const bool has_penalty = extras.has_activity_regularizer;
+  Field<L> activity_regularizer =
+      has_penalty ? Field<L>(NullActivityRegularizerField())
+                  : Field<L>(Only("activity_regularizer", nullptr,
+                                  "Penalty on the output."));
+  std::vector<Field<L>> own = Joined<L>(
       {{Optional(
             "return_sequences", &L::return_sequences,
             "Whether the output of each step is given, not only the last."),
@@ -160,12 +167,15 @@ std::vector<Field<L>> RecurrentFields(RecurrentExtras<L> extras) {
             {"recurrent", "the kernel of the state", &L::recurrent_initializer,
              &L::recurrent_regularizer},
             {"bias", "the bias", &L::bias_initializer, &L::bias_regularizer}},
-           ActivityRegularizerField(), std::move(extras.behind_initializers)),
+           std::move(activity_regularizer),
+           std::move(extras.behind_initializers)),
        {Optional("dropout", &L::dropout, Within(0, 1),
                  "Share of the input's elements that are dropped."),
         Optional("recurrent_dropout", &L::recurrent_dropout, Within(0, 1),
                  "Share of the state's elements that are dropped.")},
-       std::move(extras.behind_dropout)}));
+       std::move(extras.behind_dropout)});
+  return has_penalty ? LayerFields<L>(std::move(own))
+                     : UnpenalizedLayerFields<L>(std::move(own));
 }
 
 }  // namespace paceline

@@ -8,8 +8,10 @@ const FieldTable<SimpleRNN>& SimpleRNN::Fields() {
   static const auto& table = *new FieldTable<SimpleRNN>(
       kClassName, "Recurrent layer that reads its own output.",
       RecurrentFields<SimpleRNN>(
-          // Keras forgets to write the seed.
-          {.behind_dropout = {NotWritten(SeedField<SimpleRNN>())}}));
+          // Keras forgets to write the seed, and the activity_regularizer as
+          // soon as it has it.
+          {.behind_dropout = {NotWritten(SeedField<SimpleRNN>())},
+           .has_activity_regularizer = false}));
   return table;
 }
 

@@ -28,6 +28,8 @@ bool IsFunctionOfExample(const Layer& layer) {
 }
 
 absl::Status CheckLayer(const TimeDistributed& object, const Path& path) {
+  // Keras would ignore the penalty.
+  RETURN_IF_ERROR(CheckUnpenalized(*object.layer, path.Key("layer")));
   if (IsFunctionOfExample(*object.layer)) return absl::OkStatus();
   return ConfigError(
       path.Key("layer"),

@@ -27,11 +27,12 @@ struct VariableKeys {
 };
 
 // In Keras' order: all initializers, `behind_initializers`, regularizers,
-// `activity_regularizer`, and constraints, which are not supported.
+// `activity_regularizer` if the class writes that itself, and constraints,
+// which are not supported.
 template <typename L>
 std::vector<Field<L>> VariableFields(
     const std::vector<VariableKeys<L>>& variables,
-    std::optional<FixedField> activity_regularizer = std::nullopt,
+    std::optional<Field<L>> activity_regularizer = std::nullopt,
     std::vector<Field<L>> behind_initializers = {}) {
   std::vector<Field<L>> initializers;
   std::vector<Field<L>> regularizers;
@@ -50,14 +51,11 @@ std::vector<Field<L>> VariableFields(
     constraints.push_back(Only(each.prefix + "_constraint", nullptr,
                                "Bounds of " + each.meaning + "."));
   }
-  if (activity_regularizer) regularizers.push_back(*activity_regularizer);
+  if (activity_regularizer) {
+    regularizers.push_back(*std::move(activity_regularizer));
+  }
   return Joined<L>({std::move(initializers), std::move(behind_initializers),
                     std::move(regularizers), std::move(constraints)});
-}
-
-// A penalty on the layer's output; only null is supported.
-inline FixedField ActivityRegularizerField() {
-  return Only("activity_regularizer", nullptr, "Penalty on the output.");
 }
 
 }  // namespace paceline

@@ -33,4 +33,14 @@ std::vector<VariableSpec> WrappedVariables(absl::string_view prefix,
   return variables;
 }
 
+absl::Status CheckUnpenalized(const Layer& layer, const Path& path) {
+  if (layer.output_penalty().is_zero()) return absl::OkStatus();
+  return ConfigError(
+      path,
+      absl::StrCat("a penalty on the output of ", layer.class_name(),
+                   " is not supported in another layer; expected an "
+                   "activity_regularizer of the outer layer"),
+      absl::StatusCode::kUnimplemented);
+}
+
 }  // namespace paceline

@@ -30,6 +30,10 @@ std::vector<VariableSpec> WrappedVariables(absl::string_view prefix,
                                            const Layer& layer,
                                            absl::Span<const Shape> inputs);
 
+// Unimplemented if a wrapped layer, whose config is at `path`, has a penalty on
+// its output, of which wrappers know nothing.
+absl::Status CheckUnpenalized(const Layer& layer, const Path& path);
+
 }  // namespace paceline
 
 #endif  // PACELINE_COMMON_MODEL_LAYERS_WRAPPED_LAYER_H_

@@ -57,6 +57,57 @@ std::vector<Case> DenseCases() {
   };
 }
 
+std::vector<Case> ActivityPenaltyCases() {
+  const std::string l1 = ", activity_regularizer: {L1: {l1: 0.3}}}";
+  const std::string l2 = ", activity_regularizer: {L2: {l2: 0.2}}}";
+  return {
+      Layers("activity_l1", "[Input: {shape: [5]}, Dense: {units: 4" + l1 +
+                                ", Dense: {units: 2}]"),
+      Layers("activity_l2",
+             "[Input: {shape: [3, 5]}, Dense: {units: 4, activation: tanh" +
+                 l2 + ", Dense: {units: 2}]"),
+      Layers("activity_layer",
+             "[Input: {shape: [2, 3]}, ActivityRegularization: {l1: 0.1},"
+             " Dense: {units: 4}, ActivityRegularization: {l1: 0.1, l2: 0.2},"
+             " Dense: {units: 2}, ActivityRegularization: {l2: 0.3}]"),
+      Layers("activity_of_nothing",
+             "[Input: {shape: [5]}, ActivityRegularization: {},"
+             " Dense: {units: 4, activity_regularizer: L1L2}]"),
+      // A loss reads what is before the activation, a penalty what is behind.
+      {"activity_of_probabilities",
+       {.layers = Yaml("[Input: {shape: [5]},"
+                       " Dense: {units: 4, activation: softmax" +
+                       l2 + ", ActivityRegularization: {l1: 0.1, l2: 0.2}]"),
+        .loss = "SparseCategoricalCrossentropy",
+        .class_weight = {{"0", 2}, {"1", 0.5}}}},
+      // A device must not fuse what reads an output with a penalty into the
+      // layer before.
+      Layers("activity_before_pooling",
+             "[Input: {shape: [6, 6, 2]},"
+             " Conv2D: {filters: 4, kernel_size: 3, activation: relu" +
+                 l1 + ", MaxPooling2D: {}, Flatten: {}, Dense: {units: 2}]"),
+      Layers("activity_before_rectifier",
+             "[Input: {shape: [6, 5, 3]}, Conv2D: {filters: 4, kernel_size: 3,"
+             " use_bias: false" +
+                 l2 + ", BatchNormalization: {momentum: 0.9" + l1 +
+                 ", ReLU: {name: r" + l2 +
+                 ", Conv2D: {filters: 2, kernel_size: 1}]"),
+      Layers("activity_shared",
+             "[Input: {shape: [4]}, Dense: {units: 4, name: d,"
+             " activation: tanh" +
+                 l1 + ", Call: {layer: d}, Dense: {units: 2}]"),
+      Layers("activity_frozen",
+             "[Input: {shape: [5]}, Dense: {units: 4, trainable: false" + l1 +
+                 ", Dense: {units: 3}, Dense: {units: 2, trainable: false" +
+                 l2 + "]"),
+      Layers("activity_masked",
+             "[Input: {shape: [7]}, Embedding: {input_dim: 5, output_dim: 4,"
+             " mask_zero: true" +
+                 l1 + ", LSTM: {units: 3, return_sequences: true" + l2 +
+                 ", Dense: {units: 2}]"),
+  };
+}
+
 std::vector<Case> RescalingCases() {
   return {
       Layers("rescaling",

@@ -15,6 +15,8 @@ Case Layers(const std::string& name, const std::string& layers);
 
 // layer_cases.cc
 std::vector<Case> DenseCases();
+// Penalties on outputs.
+std::vector<Case> ActivityPenaltyCases();
 std::vector<Case> RescalingCases();
 std::vector<Case> EmbeddingCases();
 std::vector<Case> ActivationCases();

@@ -279,6 +279,33 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"[Input: {shape: [2], name: a}, Dense: {units: 2},"
                  " {Concatenate: {axis: 0}, inputs: [a, dense]}]",
                  kInvalid, "model.layers[2]", "axis 0"},
+        // Penalties on outputs.
+        BadModel{"[Input: {shape: [2]}, Dense: {units: 2,"
+                 " activity_regularizer: l3}]",
+                 kInvalid, "model.layers[1].activity_regularizer",
+                 "unknown regularizer"},
+        BadModel{"[Input: {shape: [2]}, ActivityRegularization: {l1: -1}]",
+                 kInvalid, "model.layers[1].l1", "at least 0"},
+        BadModel{"[Input: {shape: [2]},"
+                 " ActivityRegularization: {activity_regularizer: l2}]",
+                 kInvalid, "model.layers[1]", "activity_regularizer"},
+        BadModel{"[Input: {shape: [3, 2]}, TimeDistributed: {layer:"
+                 " {Dense: {units: 2, activity_regularizer: l2}}}]",
+                 kUnimplemented, "model.layers[1].layer",
+                 "a penalty on the output of Dense"},
+        BadModel{"[Input: {shape: [3, 2]}, Bidirectional: {layer:"
+                 " {LSTM: {units: 2, activity_regularizer: l2}}}]",
+                 kUnimplemented, "model.layers[1].layer",
+                 "a penalty on the output of LSTM"},
+        BadModel{"[Input: {shape: [3, 2]}, SimpleRNN: {units: 2,"
+                 " activity_regularizer: l2}]",
+                 kUnimplemented, "model.layers[1].activity_regularizer",
+                 "not supported yet"},
+        BadModel{"[Input: {shape: [3, 2], name: a}, {MultiHeadAttention:"
+                 " {num_heads: 1, key_dim: 2, activity_regularizer: l2},"
+                 " inputs: [a, a]}]",
+                 kUnimplemented, "model.layers[1].activity_regularizer",
+                 "not supported yet"},
         // Shapes that would overflow.
         BadModel{"[Input: {shape: [4000000000, 4000000000, 4000000000]}, "
                  "Flatten: {}]",

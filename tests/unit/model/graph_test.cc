@@ -262,6 +262,27 @@ TEST(GraphTest, FrozenLayersKeepTheirVariables) {
   EXPECT_THAT(SynchronizedChannels(*graph), ElementsAre());
 }
 
+TEST(GraphTest, APenaltyOnOutputsIsANodeBehindEachCall) {
+  const auto graph = GraphOf(
+      "[Input: {shape: [4], name: in}, Dense: {units: 4, name: d,"
+      " activity_regularizer: l1}, Call: {layer: d},"
+      " ActivityRegularization: {l2: 0.5, name: a},"
+      " ActivityRegularization: {name: none}]");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  std::vector<std::string> names;
+  for (const Node& node : graph->nodes) names.push_back(node.layer->name);
+  EXPECT_THAT(names, ElementsAre("in", "d", "d/activity_regularizer", "d",
+                                 "d/activity_regularizer", "a",
+                                 "a/activity_regularizer", "none"));
+  EXPECT_THAT(graph->nodes[2].inputs, ElementsAre(1));
+  EXPECT_THAT(graph->nodes[3].inputs, ElementsAre(1));
+  EXPECT_THAT(graph->nodes[4].inputs, ElementsAre(3));
+  EXPECT_EQ(graph->nodes[4].output_shape, Shape());
+  EXPECT_TRUE(graph->nodes[4].layer->is_penalty());
+  EXPECT_THAT(graph->outputs, ElementsAre(7));
+  EXPECT_EQ(graph->tree.children.size(), 5u);
+}
+
 TEST(GraphTest, BoundsWhatALayerReads) {
   const auto read = [](int count) {
     std::string names = "a";
@@ -300,6 +321,39 @@ TEST(LayerTest, WritesWhatItReads) {
   EXPECT_TRUE(Conv2D::Fields().Write(*again) == written);
   EXPECT_EQ(again->kernel_regularizer.l1, 0.5);
   EXPECT_EQ(again->kernel_size, (std::array<int64_t, 2>{3, 2}));
+}
+
+// As in Keras, only some classes write null.
+TEST(LayerTest, WritesAPenaltyOnTheOutputOnce) {
+  // The values of the key that a layer with this config writes.
+  const auto written = [](const auto& fields, const std::string& config) {
+    std::vector<Value> values;
+    const auto layer = fields.Read(Yaml(config), Path());
+    EXPECT_TRUE(layer.ok()) << layer.status();
+    const Value all = fields.Write(*layer);
+    for (const Value::Entry& entry : all.as_map()) {
+      if (entry.key == "activity_regularizer") values.push_back(entry.value);
+    }
+    return values;
+  };
+  const auto of_dense = [&written](const std::string& config) {
+    return written(Dense::Fields(), config);
+  };
+  const auto of_convolution = [&written](const std::string& config) {
+    return written(Conv2D::Fields(), config);
+  };
+  EXPECT_EQ(of_dense("{units: 1}").size(), 0u);
+  const std::vector<Value> null =
+      of_convolution("{filters: 1, kernel_size: 1}");
+  ASSERT_EQ(null.size(), 1u);
+  EXPECT_TRUE(null[0].is_null());
+  for (const auto& values :
+       {of_dense("{units: 1, activity_regularizer: l2}"),
+        of_convolution("{filters: 1, kernel_size: 1,"
+                       " activity_regularizer: {L2: {l2: 0.01}}}")}) {
+    ASSERT_EQ(values.size(), 1u);
+    EXPECT_EQ(*values[0].Find("class_name"), Value("L2"));
+  }
 }
 
 TEST(LayerTest, RegularizersByName) {

@@ -86,6 +86,22 @@ TEST(ModelFunctionTest, StatisticsAreFinalBeforeBackward) {
   EXPECT_EQ(statistics, 2);
 }
 
+TEST(ModelFunctionTest, PenaltiesOnOutputsBelongToTheLoss) {
+  const auto graph = GraphOf(
+      "[Input: {shape: [4]}, Dense: {units: 3, activity_regularizer: l1},"
+      " Dense: {units: 2}]");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const auto model = FunctionOf(*graph);
+  ASSERT_EQ(model->activity_penalties.size(), 1u);
+  EXPECT_EQ(model->activity_penalties[0].shape(), (Shape{2}));
+  const auto prediction = MakeModelFunction(
+      {.graph = &*graph, .batch_size = 2, .type = DataType::kFloat32});
+  EXPECT_TRUE(prediction->activity_penalties.empty());
+  for (const op::Call& call : prediction->function.calls()) {
+    EXPECT_NE(call.owner, "layer dense/activity_regularizer");
+  }
+}
+
 TEST(ModelFunctionTest, CallsNameTheirLayers) {
   const auto graph = GraphOf("[Input: {shape: [4]}, Dense: {units: 3}]");
   ASSERT_TRUE(graph.ok()) << graph.status();

@@ -148,7 +148,7 @@ void LayoutBuilder::FinishGradient(int variable, const Tensor* part) {
   }
   if (--progress.unwritten > 0) return;
   const Regularizer& regularizer = spec_.graph->variables[variable].regularizer;
-  if (regularizer.l1 != 0 || regularizer.l2 != 0) {
+  if (!regularizer.is_zero()) {
     AddPenaltyGradient(regularizer, variables_[variable], gradients_[variable]);
   }
   if (spec_.optimizer != nullptr) return;

@@ -19,6 +19,12 @@ LossInputs::LossInputs(const Graph& graph, absl::Span<const OutputSpec> outputs,
       if (node == input.node) break;
     }
   }
+  // Without outputs there is no loss.
+  for (size_t i = 0; i < graph.nodes.size() && !outputs.empty(); ++i) {
+    if (!graph.nodes[i].layer->is_penalty()) continue;
+    reads_[i].depends_on_output = true;
+    reads_[i].is_in_float32 = true;
+  }
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     const LossReads& reads = reads_[i];
     if (!reads.reads_before_activation && !reads.depends_on_output) continue;

@@ -17,11 +17,12 @@ namespace paceline {
 struct LossReads {
   // A loss reads the input of the node's final activation.
   bool reads_before_activation = false;
-  // A loss depends on the node's output, directly or through other nodes.
+  // A loss or an activity penalty depends on the node's output, directly or
+  // through other nodes; or the node is such a penalty.
   bool depends_on_output = false;
   // Its output is stored in float32 whatever the precision: a loss reads this
   // node or a node before it, and this node passes that value on as the model's
-  // output; or it is the mask of an output.
+  // output; or it is the mask of an output, or an activity penalty.
   bool is_in_float32 = false;
 };
 

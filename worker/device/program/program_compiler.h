@@ -64,7 +64,10 @@ class ProgramCompiler {
   absl::StatusOr<std::vector<const Tensor*>> AddOperations() {
     RETURN_IF_ERROR(AddForward());
     RETURN_IF_ERROR(AddLosses());
-    if (!spec_.outputs.empty()) AddPenalties();
+    if (!spec_.outputs.empty()) {
+      AddPenalties();
+      AddActivityPenalties();
+    }
     RETURN_IF_ERROR(AddMetrics());
     if (builder_.is_training()) RETURN_IF_ERROR(AddBackward());
     std::vector<const Tensor*> outputs;
@@ -128,7 +131,7 @@ class ProgramCompiler {
     }
     for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
       const Node& node = graph_.nodes[i];
-      if (node.inputs.empty()) continue;
+      if (node.inputs.empty() || IsUnreadPenalty(node)) continue;
       ASSIGN_OR_RETURN(
           NodeFunction function,
           LowerNode(device(), operations(), graph_, node, FunctionSpecOf(i)));
@@ -149,6 +152,11 @@ class ProgramCompiler {
       }));
     }
     return absl::OkStatus();
+  }
+
+  // Whether it is a penalty in a program without losses.
+  bool IsUnreadPenalty(const Node& node) const {
+    return spec_.outputs.empty() && node.layer->is_penalty();
   }
 
   // Examples are counted once, no matter how many outputs there are.
@@ -216,8 +224,19 @@ class ProgramCompiler {
   void AddPenalties() {
     for (size_t i = 0; i < graph_.variables.size(); ++i) {
       const Regularizer& regularizer = graph_.variables[i].regularizer;
-      if (regularizer.l1 == 0 && regularizer.l2 == 0) continue;
+      if (regularizer.is_zero()) continue;
       AddPenalty(regularizer, builder_.variable(static_cast<int>(i)));
+    }
+  }
+
+  // The penalty of each example counts as a loss of the example does, with
+  // weight 1.
+  void AddActivityPenalties() {
+    for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
+      if (!graph_.nodes[i].layer->is_penalty()) continue;
+      AddToMean(/*offset=*/0, outputs_[i], /*weight=*/1, /*examples=*/0);
+      if (!builder_.is_training() || !has_updates_[i]) continue;
+      output_gradients_.Add(i, {AddGradientScales(/*weight=*/1)});
     }
   }
 
@@ -302,7 +321,7 @@ class ProgramCompiler {
   const Graph& graph_;
   Builder& builder_;
   const LossInputs losses_;
-  // By node. Null for the model's inputs.
+  // By node. Null for the model's inputs, and for a penalty without a loss.
   std::vector<std::unique_ptr<LoweredNode>> nodes_;
   std::vector<Tensor*> outputs_;
   // By node: whether a step updates variables of it or of a node before it, to

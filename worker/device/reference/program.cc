@@ -163,6 +163,9 @@ void ReferenceProgram<T>::AddSums() {
   for (size_t i = 0; i < model_->losses.size(); ++i) {
     loss += spec_.outputs[i].weight * TotalOf(model_->losses[i]);
   }
+  for (const op::Tensor& of_examples : model_->activity_penalties) {
+    loss += TotalOf(of_examples);
+  }
   state_.AddToState(0, loss + count * penalty);
   state_.AddToState(1, count);
   const MetricLayout layout(spec_.outputs);
