@@ -214,7 +214,7 @@ ChunkVariables::Create(const v1::Job& job, int shard, int shard_count,
                    MakeJobPlan(job, graph.variables, shard_count,
                                static_cast<int>(SizeOf(type))));
   ASSIGN_OR_RETURN(std::unique_ptr<const Optimizer> optimizer,
-                   MakeJobOptimizer(job));
+                   MakeJobOptimizer(job, graph.variables));
   auto made = std::make_shared<ShardLayout>();
   made->slot_names = optimizer->slot_names();
   made->stored = StoredVariables(graph.variables, plan);

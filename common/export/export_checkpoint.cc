@@ -107,7 +107,7 @@ absl::Status ExportCheckpoint(const std::string& folder,
   const absl::StatusOr<JobModel> model = MakeJobModel(job);
   if (!model.ok()) return Annotate(model.status(), folder);
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
-                   MakeJobOptimizer(job));
+                   MakeJobOptimizer(job, model->graph.variables));
   RETURN_IF_ERROR(
       reader->CheckFits(model->graph.variables, optimizer->slot_names()));
   return FormatNamed(format).write(

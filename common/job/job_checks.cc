@@ -260,7 +260,7 @@ absl::Status CheckFile(const JobFile& file) {
 // them.
 absl::Status CheckOptimizer(const v1::Job& job, const Graph& graph) {
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
-                   MakeJobOptimizer(job));
+                   MakeJobOptimizer(job, graph.variables));
   if (!StrategyOf(job).has_parameter_servers() ||
       !optimizer->updates_by_variable()) {
     return absl::OkStatus();

@@ -16,11 +16,15 @@ absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job) {
 }
 
 absl::StatusOr<std::unique_ptr<const Optimizer>> MakeJobOptimizer(
-    const v1::Job& job) {
+    const v1::Job& job, absl::Span<const VariableSpec> variables) {
   ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer,
                    MakeOptimizer(job.optimizer()));
   optimizer->initial_iterations =
       static_cast<int64_t>(job.initial_iterations());
+  for (const VariableSpec& variable : variables) {
+    if (variable.constraint.is_none()) continue;
+    optimizer->constraints[variable.name] = variable.constraint;
+  }
   return optimizer;
 }
 

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "common/model/graph.h"
 #include "common/model/objective.h"
+#include "common/model/variable.h"
 #include "common/optimizer/optimizer.h"
 #include "paceline/v1/job.pb.h"
 
@@ -25,9 +27,10 @@ struct JobModel {
 // Errors name the layer, loss or metric.
 absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job);
 
-// The job's optimizer, which goes on from its initial_iterations.
+// The job's optimizer for the variables of its model, with their constraints;
+// it goes on from the job's initial_iterations.
 absl::StatusOr<std::unique_ptr<const Optimizer>> MakeJobOptimizer(
-    const v1::Job& job);
+    const v1::Job& job, absl::Span<const VariableSpec> variables);
 
 // The fields of the job that say what its variables are: model, losses with
 // their weights, optimizer, metrics and initial_iterations.

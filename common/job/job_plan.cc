@@ -22,7 +22,8 @@ absl::Status CheckFitsCall(const VariableSpec& variable, int bytes_per_element,
   if (bytes > limits::kMaxWholeVariableBytes) {
     return absl::InvalidArgumentError(absl::StrCat(
         "variable ", variable.name, " has ", bytes, " bytes; ",
-        optimizer.class_name(),
+        variable.constraint.has_norms() ? variable.constraint.class_name
+                                        : optimizer.class_name(),
         " updates it as a whole, and parameter servers take at most ",
         limits::kMaxWholeVariableBytes, " bytes of a whole variable"));
   }
@@ -51,7 +52,7 @@ absl::StatusOr<ShardPlan> MakeJobPlan(const v1::Job& job,
                                       absl::Span<const VariableSpec> variables,
                                       int shard_count, int bytes_per_element) {
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
-                   MakeJobOptimizer(job));
+                   MakeJobOptimizer(job, variables));
   const MayCut may_cut = MayCutFor(*optimizer);
   const StrategyTraits* const strategy = FindStrategy(job.strategy());
   if (strategy != nullptr && strategy->has_parameter_servers()) {

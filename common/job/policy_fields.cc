@@ -100,7 +100,8 @@ const FieldTable<Partitioner>& FieldsOf(const Partitioner*) {
            Whole(&Partitioner::chunk_bytes, &Partitioner::set_chunk_bytes),
            Between(limits::kMinChunkBytes, limits::kMaxChunkBytes),
            "Most bytes of a call; a row that is larger has one of its own, "
-           "and so has each variable that its optimizer updates as a whole.")},
+           "and so has each variable that its optimizer or constraint updates "
+           "as a whole.")},
       [] {
         Partitioner partitioner;
         partitioner.set_chunk_bytes(limits::kChunkBytes);

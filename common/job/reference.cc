@@ -9,6 +9,7 @@
 #include "common/config/field_table.h"
 #include "common/config/suggestion.h"
 #include "common/job/job_fields.h"
+#include "common/model/constraint.h"
 #include "common/model/initializer.h"
 #include "common/model/keras_names.h"
 #include "common/model/loss.h"
@@ -68,6 +69,10 @@ std::vector<Chapter> Chapters() {
        "w is the output for an example, and the mean over the examples is "
        "added.",
        RegularizerReferences()},
+      {"Constraints",
+       "Written as a name (`non_neg`) or like a layer. A variable comes within "
+       "its constraint at the end of each update.",
+       ConstraintReferences()},
       {"Losses",
        "`loss`: a name (`sparse_categorical_crossentropy`, `mse`) or like a "
        "layer.",

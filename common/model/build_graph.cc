@@ -232,6 +232,13 @@ class GraphBuilder {
     return absl::OkStatus();
   }
 
+  static absl::Status CheckConstraint(const VariableSpec& variable) {
+    const absl::Status status = variable.constraint.CheckShape(variable.shape);
+    if (status.ok()) return status;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the constraint of its ", variable.name, ": ", status.message()));
+  }
+
   // Adds a layer and its call on the nodes `inputs`.
   absl::Status AddLayer(LayerDraft draft, const Scope& scope, const Path& path,
                         std::vector<int> inputs, ModelTree::Child& child) {
@@ -249,6 +256,7 @@ class GraphBuilder {
       if (status.ok()) {
         status = variable.initializer->CheckShape(variable.shape);
       }
+      if (status.ok()) status = CheckConstraint(variable);
       if (!status.ok()) {
         return LayerError(layer.class_name(), layer.name, path, status);
       }

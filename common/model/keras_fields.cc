@@ -59,25 +59,4 @@ Field<Layer> NullActivityRegularizerField() {
   return field;
 }
 
-absl::Status ReadConfig(const Value& value, const Path& path, AxisList& out) {
-  if (value.is_list()) {
-    return Codec<std::vector<int64_t>>::Read(value, path, out);
-  }
-  out = {0};
-  return Codec<int64_t>::Read(value, path, out[0]);
-}
-
-Value WriteConfig(const AxisList& axes) {
-  return axes.size() == 1 ? Value(axes[0])
-                          : Codec<std::vector<int64_t>>::Write(axes);
-}
-
-Value WriteAsList(const AxisList& axes) {
-  return Codec<std::vector<int64_t>>::Write(axes);
-}
-
-std::string ConfigType(const AxisList* /*axes*/) {
-  return "integer or list of integers";
-}
-
 }  // namespace paceline

@@ -2,13 +2,11 @@
 #ifndef PACELINE_COMMON_MODEL_KERAS_FIELDS_H_
 #define PACELINE_COMMON_MODEL_KERAS_FIELDS_H_
 
-#include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "common/config/field_table.h"
+#include "common/model/axis_list.h"
 #include "common/model/layer.h"
 #include "common/model/regularizer.h"
 
@@ -17,17 +15,6 @@ namespace paceline {
 // "dtype": float32, as a name or a DTypePolicy; written as a name, which all
 // releases of Keras read.
 FixedField DtypeField();
-
-// Keras' form of axes: an integer, or a list of them. A list of one is written
-// as an integer.
-struct AxisList : std::vector<int64_t> {
-  using std::vector<int64_t>::vector;
-};
-absl::Status ReadConfig(const Value& value, const Path& path, AxisList& out);
-Value WriteConfig(const AxisList& axes);
-std::string ConfigType(const AxisList*);
-// For the fields that Keras always writes as a list.
-Value WriteAsList(const AxisList& axes);
 
 // "activity_regularizer", where Keras' base class writes it: unless it is null.
 Field<Layer> ActivityRegularizerField();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "common/model/constraint.h"
 #include "common/model/initializer.h"
 #include "common/model/regularizer.h"
 #include "common/tensor/shape.h"
@@ -21,7 +22,7 @@ enum class VariableUpdate {
   // batch moves it, times the batch's fraction of the step. The replicas'
   // deltas are summed and added to the variable. Workers that do not step
   // together update it otherwise (moving_statistics.h). It has no slots,
-  // clipping or regularizer.
+  // clipping, regularizer or constraint.
   kDelta,
   // Not at all: its layer is frozen. It has no gradient.
   kNone,
@@ -33,6 +34,8 @@ struct VariableSpec {
   Shape shape;
   std::shared_ptr<const Initializer> initializer;
   Regularizer regularizer;
+  // Applied at the end of each update.
+  Constraint constraint = {};
   VariableUpdate update = VariableUpdate::kGradient;
   // For a statistic: the factor by which a step decays it, in [0, 1].
   double momentum = 0;
@@ -40,10 +43,12 @@ struct VariableSpec {
   bool is_trained() const { return update == VariableUpdate::kGradient; }
 };
 
-// Excludes a variable from training. As in Keras, it has no penalty then.
+// Excludes a variable from training. As in Keras, it has neither penalty nor
+// constraint then.
 inline void Freeze(VariableSpec& variable) {
   variable.update = VariableUpdate::kNone;
   variable.regularizer = Regularizer();
+  variable.constraint = Constraint();
 }
 
 }  // namespace paceline

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "common/optimizer/apply_formula.h"
+#include "common/optimizer/constrain.h"
 #include "common/optimizer/newton_schulz.h"
 #include "common/optimizer/optimizers.h"
 #include "common/tensor/shape.h"
@@ -28,6 +29,9 @@ void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
         ApplyFormula(formula, scalars, range, decay_rate);
       },
       optimizer.FormulaFor(range.variable));
+  if (const Constraint* constraint = optimizer.ConstraintOf(range.variable)) {
+    Constrain(*constraint, range.variable.shape, range.values);
+  }
 }
 
 }  // namespace
@@ -40,7 +44,15 @@ double Optimizer::WeightDecayOf(const UpdatedVariable& variable) const {
   return DecayOf(variable).value_or(0);
 }
 
+const Constraint* Optimizer::ConstraintOf(
+    const UpdatedVariable& variable) const {
+  const auto found = constraints.find(variable.name);
+  return found == constraints.end() ? nullptr : &found->second;
+}
+
 bool Optimizer::NeedsWhole(const UpdatedVariable& variable) const {
+  const Constraint* const constraint = ConstraintOf(variable);
+  if (constraint != nullptr && constraint->has_norms()) return true;
   return std::visit(
       []<typename Formula>(const Formula& /*formula*/) {
         return UpdatesWholeVariables<Formula>;

@@ -9,12 +9,15 @@
 #define PACELINE_COMMON_OPTIMIZER_OPTIMIZER_H_
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "common/model/constraint.h"
 #include "common/optimizer/clipping.h"
 #include "common/optimizer/formula.h"
 #include "common/optimizer/learning_rate.h"
@@ -75,14 +78,17 @@ class Optimizer {
   // FormulaFor and WeightDecayOf ignore their argument, and a range may span
   // several variables.
   virtual bool updates_by_variable() const {
-    return !exclude_from_weight_decay.parts.empty();
+    return !exclude_from_weight_decay.parts.empty() || !constraints.empty();
   }
 
   // The weight decay of this variable (weight_decay.h); 0: none.
   double WeightDecayOf(const UpdatedVariable& variable) const;
 
+  // The constraint of this variable; null: none.
+  const Constraint* ConstraintOf(const UpdatedVariable& variable) const;
+
   // Whether an update of this variable needs all its elements at once, as
-  // formulas with norms and for matrices do.
+  // formulas with norms and for matrices do, and constraints with norms.
   bool NeedsWhole(const UpdatedVariable& variable) const;
 
   // Number of multiplications in the matrix products of an update of this
@@ -100,7 +106,8 @@ class Optimizer {
     return {iterations, learning_rate.At(iterations)};
   }
 
-  // Applies an update on the CPU. Allocates only for formulas for matrices.
+  // Applies an update on the CPU, and then the variable's constraint. Allocates
+  // only for formulas for matrices, and for the norms of constraints.
   void Apply(const UpdateStep& step, const UpdateRange<float>& range) const;
   void Apply(const UpdateStep& step, const UpdateRange<double>& range) const;
 
@@ -115,6 +122,9 @@ class Optimizer {
   // How the caller must clip the gradients before an update. Clipping by norms
   // needs the gradients of all variables, not only those of a range.
   Clipping clipping;
+  // By name of a variable: what its updates end with. Not of Keras' config of
+  // an optimizer: in Keras they belong to the variables.
+  std::map<std::string, Constraint, std::less<>> constraints;
 
  protected:
   // Keras' defaults for the class.

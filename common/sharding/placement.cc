@@ -245,7 +245,8 @@ absl::StatusOr<Placement> PlaceVariables(
     if (count > 1 && !rows[v].may_cut) {
       return absl::InvalidArgumentError(absl::StrCat(
           "the partitioner cuts variable ", variables[v].name, " into ", count,
-          " parts, but the optimizer updates it as a whole; expected no "
+          " parts, but the optimizer, or its constraint, updates it as a "
+          "whole; expected no "
           "partitioner, or one that leaves it whole"));
     }
     part_count += count;

@@ -120,6 +120,23 @@ TEST_P(OptimizersOfStrategiesTest,
   }
 }
 
+// With each class of constraints.
+constexpr char kConstrainedLayers[] =
+    "[Input: {shape: [6, 6, 1]},"
+    " Conv2D: {filters: 4, kernel_size: 3, activation: tanh,"
+    " kernel_constraint: {MaxNorm: {max_value: 0.5, axis: [0, 1, 2]}},"
+    " bias_constraint: non_neg}, Flatten: {},"
+    " Dense: {units: 8, activation: tanh, kernel_constraint: unit_norm},"
+    " Dense: {units: 5, kernel_constraint:"
+    " {MinMaxNorm: {min_value: 0.5, max_value: 0.6, rate: 0.5, axis: 1}}}]";
+
+// Norms are those of whole variables, too.
+TEST_P(OptimizersOfStrategiesTest, ConstrainedEndsWhereASingleProcessDoes) {
+  const Models models(kConstrainedLayers);
+  ExpectNear(models, "cpu", "SGD", 1e-5);
+  ExpectNear(models, "reference_float64", "Adam", 1e-9);
+}
+
 // Frozen variables have no gradients, not even on a replica without examples.
 TEST_P(StrategiesTest, FrozenLayersEndWhereASingleProcessDoes) {
   const Models models(
@@ -359,6 +376,22 @@ INSTANTIATE_TEST_SUITE_P(
                                              : std::vector<const char*>{}),
         ::testing::ValuesIn(kOptimizers), ::testing::Values(1, 4),
         ::testing::Values(1)));
+
+TEST(ConstrainedDeviceUpdateTest, EndsWhereTheReferenceDoes) {
+  const Models models(kConstrainedLayers);
+  const auto train = [&models](const char* device, StrategyKind kind,
+                               int count) {
+    return TrainReplicas({models, "Adam", DeviceNamed(device)}, kind, count)
+        .front();
+  };
+  const Variables reference =
+      train("reference_float64", StrategyKind::kAllReduce, 1);
+  for (const int count : {1, 3}) {
+    const Variables updated =
+        train("cuda_on_fake", StrategyKind::kDeviceUpdate, count);
+    EXPECT_LE(RelativeDistance(updated, reference), 1e-4) << count;
+  }
+}
 
 constexpr StrategyKind kKinds[] = {
     StrategyKind::kAllReduce, StrategyKind::kCentralStorage,

@@ -14,11 +14,11 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/tensor_visits.h"
 #include "common/config/yaml_reader.h"
+#include "common/job/job_model.h"
 #include "common/job/job_plan.h"
 #include "common/job/job_reader.h"
 #include "common/limits.h"
 #include "common/model/layers/batch_normalization.h"
-#include "common/optimizer/make_optimizer.h"
 #include "common/rpc/rpc_server.h"
 #include "glog/logging.h"
 #include "gtest/gtest.h"
@@ -59,26 +59,37 @@ v1::Partitioner ChunksOf(int bytes) {
   return partitioner;
 }
 
-v1::Job ReadServersJob(const std::string& layers,
-                       const std::string& optimizer) {
+v1::Job ReadJobUnder(const std::string& strategy, const std::string& layers,
+                     const std::string& optimizer) {
   JobReaderOptions reader;
   reader.check_files = false;
-  const auto read = ReadJob(
-      absl::StrCat("strategy: parameter_server\nconsistency: sync\nseed: 7\n"
-                   "cluster: {ps: ",
-                   kServers, "}\nmodel: {layers: ", layers, "}\nloss: ", kLoss,
-                   "\noptimizer: ", optimizer,
-                   "\ndata: {train: {idx: {features: f, labels: l}}}\n"
-                   "global_batch_size: 12\n"),
-      "job.yaml", {}, reader);
+  const auto read =
+      ReadJob(absl::StrCat("strategy: ", strategy,
+                           "\nseed: 7\nmodel: {layers: ", layers,
+                           "}\nloss: ", kLoss, "\noptimizer: ", optimizer,
+                           "\ndata: {train: {idx: {features: f, labels: l}}}\n"
+                           "global_batch_size: 12\n"),
+              "job.yaml", {}, reader);
   CHECK(read.ok()) << read.status();
   return *read;
 }
 
-std::unique_ptr<const Optimizer> ReadOptimizer(const std::string& optimizer) {
-  const v1::Job job =
-      ReadServersJob("[Input: {shape: [1]}, Dense: {units: 5}]", optimizer);
-  return *MakeOptimizer(job.optimizer());
+v1::Job ReadServersJob(const std::string& layers,
+                       const std::string& optimizer) {
+  return ReadJobUnder(absl::StrCat("parameter_server\nconsistency: sync\n"
+                                   "cluster: {ps: ",
+                                   kServers, "}"),
+                      layers, optimizer);
+}
+
+// With the constraints of the model's variables. Under a strategy that takes
+// all layers.
+std::unique_ptr<const Optimizer> ReadOptimizer(const std::string& layers,
+                                               const std::string& optimizer) {
+  const v1::Job job = ReadJobUnder("mirrored", layers, optimizer);
+  const auto model = MakeJobModel(job);
+  CHECK(model.ok()) << model.status();
+  return *MakeJobOptimizer(job, model->graph.variables);
 }
 
 // The incarnation of rank 0's worker; other ranks' incarnations follow it.
@@ -167,7 +178,7 @@ class Replica {
       : model_(model),
         device_updates_(kind == StrategyKind::kDeviceUpdate),
         steps_per_execution_(job.steps_per_execution),
-        optimizer_(ReadOptimizer(job.optimizer)),
+        optimizer_(ReadOptimizer(job.models.layers, job.optimizer)),
         device_(job.device.make()),
         stream_(*device_->CreateStream()),
         group_(JoinGroup(nccl_id, *transport, *device_)),
@@ -369,9 +380,9 @@ Models::Models(const std::string& layers, int chunk_bytes,
     : layers(layers),
       chunk_bytes(chunk_bytes),
       local({Yaml(layers), Yaml(kLoss)}, {}, /*shard_count=*/1,
-            MayCutFor(*ReadOptimizer(optimizer))),
+            MayCutFor(*ReadOptimizer(layers, optimizer))),
       served({Yaml(layers), Yaml(kLoss)}, ChunksOf(chunk_bytes), kServers,
-             MayCutFor(*ReadOptimizer(optimizer))) {}
+             MayCutFor(*ReadOptimizer(layers, optimizer))) {}
 
 std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
                                      int count) {

@@ -36,7 +36,8 @@ enum class StrategyKind {
 // servers.
 struct Models {
   // A call to a server carries at most `chunk_bytes`, so a server has several
-  // chunks. Variables that the optimizer needs as a whole are not cut.
+  // chunks. Variables that the optimizer or their constraints need as a whole
+  // are not cut.
   explicit Models(const std::string& layers, int chunk_bytes = 512,
                   const std::string& optimizer = "SGD");
 

@@ -212,6 +212,8 @@ def layers():
         ("Dense", {"units": 3, "activity_regularizer": L1}),
         ("Embedding", {"input_dim": 9, "output_dim": 4, "activity_regularizer": L1L2}),
         ("LSTM", {"units": 3, "activity_regularizer": "l2"}),
+        ("Dense", {"units": 3, "kernel_constraint": "unit_norm", "bias_constraint": "non_neg"}),
+        ("GRU", {"units": 3, "recurrent_constraint": "non_neg"}),
     ]  # fmt: skip
     return [(name, {"name": f"layer_{i}", **case}) for i, (name, case) in enumerate(cases)]
 
@@ -419,6 +421,19 @@ def initializers():
     ]  # fmt: skip
 
 
+def constraints():
+    """With all numbers as floats: MaxNorm's own default is an integer."""
+    return [
+        ("MaxNorm", {"max_value": 2.0}),
+        ("MaxNorm", {"max_value": 0.5, "axis": [0, 1]}),
+        ("MinMaxNorm", {}),
+        ("MinMaxNorm", {"min_value": 0.25, "max_value": 0.5, "rate": 0.75, "axis": 1}),
+        ("NonNeg", {}),
+        ("UnitNorm", {}),
+        ("UnitNorm", {"axis": [0, 1, 2]}),
+    ]
+
+
 def regularizers():
     return [
         ("L1", {}),
@@ -444,6 +459,7 @@ def constructed(module, class_name, arguments):
 def make_text():
     assert keras.__version__ == KERAS_VERSION, keras.__version__
     registries = {
+        "constraints": (keras.constraints, constraints()),
         "initializers": (keras.initializers, initializers()),
         "layers": (keras.layers, layers()),
         "losses": (keras.losses, losses()),

@@ -17,6 +17,7 @@
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/config/value.h"
+#include "common/model/constraint.h"
 #include "common/model/initializer.h"
 #include "common/model/loss.h"
 #include "common/model/make_layer.h"
@@ -183,6 +184,8 @@ TEST_P(KerasConfigsTest, WhatKerasSerializesIsReadAndWrittenAsItIs) {
 INSTANTIATE_TEST_SUITE_P(
     Registries, KerasConfigsTest,
     ::testing::Values(
+        Registry{"constraints", ConstraintReferences,
+                 RewriteMember<Constraint>},
         Registry{"initializers", InitializerReferences,
                  RewriteMember<std::shared_ptr<const Initializer>>},
         Registry{"layers", LayerReferences, RewriteLayer},

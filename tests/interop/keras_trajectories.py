@@ -3,7 +3,7 @@
     python3 keras_trajectories.py BINARIES [CASE]... [--record FILE]
 
 Each case is a small model and what is tried out with it: an optimizer, a schedule, a loss, a
-regularizer or metrics. Keras makes and compiles it, and saves it. Then Keras trains it for 100 steps,
+regularizer, a constraint or metrics. Keras makes and compiles it, and saves it. Then Keras trains it for 100 steps,
 and so do two jobs with its file: one `mirrored`, and one of a parameter server with `consistency: sync`.
 The worse of the two counts. At most so much may they differ from Keras:
 
@@ -247,7 +247,8 @@ def check_classes(binaries):
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     named = {first_word(name) for name in CASES}
     measured = {type(metric).__name__ for case in CASES.values() for metric in case.metrics()}
-    tried = dict.fromkeys(["Optimizers", "Schedules", "Losses", "Regularizers"], named) | {"Metrics": measured}
+    kinds = ["Optimizers", "Schedules", "Losses", "Regularizers", "Constraints"]
+    tried = dict.fromkeys(kinds, named) | {"Metrics": measured}
     missing = []
     for section in text.split("\n## ")[1:]:
         kind, *lines = section.splitlines()

@@ -1,4 +1,4 @@
-"""What keras_trajectories.py trains: a case for each optimizer, schedule, loss, regularizer, metric.
+"""What keras_trajectories.py trains: a case for each optimizer, schedule, loss, regularizer, constraint, metric.
 
 Networks have no kinks, so that rounding stays rounding. Labels are of Fashion-MNIST too:
 "ids" of classes, "one_hot" ones, "rows" (how bright ten rows of the image are) and a "mask"
@@ -33,13 +33,13 @@ def make_labels(kind, images, ids):
     return (features(images) > 0.5).astype(np.float32)
 
 
-def classifier(activation=None, **regularizers):
+def classifier(activation=None, **config):
     return keras.Sequential(
         [
             keras.Input((14, 14, 1)),
-            layers.Conv2D(6, 3, strides=2, activation="tanh", **regularizers),
+            layers.Conv2D(6, 3, strides=2, activation="tanh", **config),
             layers.Flatten(),
-            layers.Dense(16, activation="tanh", **regularizers),
+            layers.Dense(16, activation="tanh", **config),
             layers.Dense(10, activation=activation),
         ]
     )
@@ -264,6 +264,29 @@ def regularizer_cases():
     }
 
 
+def constraint_cases():
+    kernel, both = ["kernel_constraint"], ["kernel_constraint", "bias_constraint"]
+
+    def case(names, make, optimizer=lambda: optimizers.SGD(0.05, 0.9)):
+        def network():
+            return classifier(**{name: make() for name in names})
+
+        return Case("constraint", network=network, optimizer=optimizer)
+
+    c = keras.constraints
+    return {
+        "MaxNorm": case(both, lambda: c.MaxNorm(0.5)),
+        "MaxNorm axes": case(kernel, lambda: c.MaxNorm(2.0, axis=[0, 1])),
+        "MinMaxNorm": case(kernel, lambda: c.MinMaxNorm(0.5, 0.75, axis=-1)),
+        "MinMaxNorm rate, Adam": case(
+            kernel, lambda: c.MinMaxNorm(0.5, 1.0, rate=0.5), lambda: optimizers.Adam(0.01)
+        ),
+        "NonNeg": case(both, lambda: c.NonNeg()),
+        "UnitNorm": case(kernel, lambda: c.UnitNorm()),
+        "UnitNorm, Adam": case(kernel, lambda: c.UnitNorm(axis=[0, 1]), lambda: optimizers.Adam(0.01)),
+    }  # fmt: skip
+
+
 def metric_cases():
     def case(labels, network, loss, make):
         return Case("metrics", labels, network, lambda: loss, lambda: optimizers.Adam(0.005), make)
@@ -346,4 +369,6 @@ def of_rows():
     ]
 
 
-CASES = optimizer_cases() | schedule_cases() | loss_cases() | regularizer_cases() | metric_cases()
+CASES = (
+    optimizer_cases() | schedule_cases() | loss_cases() | regularizer_cases() | constraint_cases() | metric_cases()
+)

@@ -39,7 +39,8 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
     replica->statistics =
         std::make_unique<TransportStatisticsAllReduce>(std::move(shared));
   }
-  ASSIGN_OR_RETURN(replica->optimizer, MakeJobOptimizer(job));
+  ASSIGN_OR_RETURN(replica->optimizer,
+                   MakeJobOptimizer(job, model.graph.variables));
   ASSIGN_OR_RETURN(replica->stream, replica->device->CreateStream());
   return replica;
 }

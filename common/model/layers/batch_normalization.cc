@@ -51,9 +51,11 @@ std::vector<VariableSpec> BatchNormalization::Variables(
   const Shape channels = {inputs[0].back()};
   std::vector<VariableSpec> variables = GammaAndBeta(channels);
   variables.push_back({"moving_mean", channels, moving_mean_initializer,
-                       Regularizer(), VariableUpdate::kDelta, momentum});
+                       Regularizer(), Constraint(), VariableUpdate::kDelta,
+                       momentum});
   variables.push_back({"moving_variance", channels, moving_variance_initializer,
-                       Regularizer(), VariableUpdate::kDelta, momentum});
+                       Regularizer(), Constraint(), VariableUpdate::kDelta,
+                       momentum});
   return variables;
 }
 

@@ -19,7 +19,7 @@ const FieldTable<Conv2DTranspose>& Conv2DTranspose::Fields() {
                     "Channels of the output.")},
           /*groups=*/{},
           {{"kernel", "the kernel", &Self::kernel_initializer,
-            &Self::kernel_regularizer}},
+            &Self::kernel_regularizer, &Self::kernel_constraint}},
           {Optional("output_padding", &Self::output_padding,
                     Between(0, kMaxWindow),
                     "Rows and columns more than the least; null: strides "
@@ -69,7 +69,7 @@ std::vector<VariableSpec> Conv2DTranspose::Variables(
     absl::Span<const Shape> inputs) const {
   std::vector<VariableSpec> variables = {
       {"kernel", KernelShape(filters, inputs[0].back()), kernel_initializer,
-       kernel_regularizer}};
+       kernel_regularizer, kernel_constraint}};
   AddBias(filters, variables);
   return variables;
 }

@@ -41,6 +41,7 @@ class Conv2DTranspose : public ConvolutionLayer<2> {
   std::shared_ptr<const Initializer> kernel_initializer =
       DefaultKernelInitializer();
   Regularizer kernel_regularizer;
+  Constraint kernel_constraint;
 
  private:
   // The height or the width of the output.

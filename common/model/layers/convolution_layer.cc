@@ -55,7 +55,8 @@ template <size_t rank>
 void ConvolutionLayer<rank>::AddBias(
     int64_t filters, std::vector<VariableSpec>& variables) const {
   if (!use_bias) return;
-  variables.push_back({"bias", {filters}, bias_initializer, bias_regularizer});
+  variables.push_back(
+      {"bias", {filters}, bias_initializer, bias_regularizer, bias_constraint});
 }
 
 template <size_t rank>

@@ -46,6 +46,7 @@ class ConvolutionLayer : public Layer {
   bool use_bias = true;
   std::shared_ptr<const Initializer> bias_initializer = ZerosInitializer();
   Regularizer bias_regularizer;
+  Constraint bias_constraint;
 
  protected:
   // The windows along the axes.
@@ -108,8 +109,8 @@ std::vector<Field<L>> ConvolutionFields(
       Optional("activation", &L::activation, "Activation of the output."),
       Optional("use_bias", &L::use_bias, "Whether a bias is added.")};
   std::vector<VariableKeys<L>> variables = std::move(kernels);
-  variables.push_back(
-      {"bias", "the bias", &L::bias_initializer, &L::bias_regularizer});
+  variables.push_back({"bias", "the bias", &L::bias_initializer,
+                       &L::bias_regularizer, &L::bias_constraint});
   return LayerFields<L>(Joined<L>(
       {std::move(sizes), std::move(window), std::move(behind_padding),
        std::move(layout), std::move(groups), std::move(output),

@@ -20,9 +20,9 @@ const FieldTable<Dense>& Dense::Fields() {
             Optional("use_bias", &Dense::use_bias, "Whether a bias is added.")},
            VariableFields<Dense>(
                {{"kernel", "the kernel", &Dense::kernel_initializer,
-                 &Dense::kernel_regularizer},
+                 &Dense::kernel_regularizer, &Dense::kernel_constraint},
                 {"bias", "the bias", &Dense::bias_initializer,
-                 &Dense::bias_regularizer}}),
+                 &Dense::bias_regularizer, &Dense::bias_constraint}}),
            {NotWritten(
                Only("quantization_config", nullptr, "Quantization."))}})));
   return table;
@@ -40,9 +40,11 @@ std::vector<VariableSpec> Dense::Variables(
   std::vector<VariableSpec> variables = {{"kernel",
                                           {inputs[0].back(), units},
                                           kernel_initializer,
-                                          kernel_regularizer}};
+                                          kernel_regularizer,
+                                          kernel_constraint}};
   if (use_bias) {
-    variables.push_back({"bias", {units}, bias_initializer, bias_regularizer});
+    variables.push_back(
+        {"bias", {units}, bias_initializer, bias_regularizer, bias_constraint});
   }
   return variables;
 }

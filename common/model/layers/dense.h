@@ -49,6 +49,8 @@ class Dense : public Layer {
   std::shared_ptr<const Initializer> bias_initializer = ZerosInitializer();
   Regularizer kernel_regularizer;
   Regularizer bias_regularizer;
+  Constraint kernel_constraint;
+  Constraint bias_constraint;
 };
 
 }  // namespace paceline

@@ -12,7 +12,7 @@ const FieldTable<DepthwiseConv2D>& DepthwiseConv2D::Fields() {
                     "Filters of each channel.")},
           /*groups=*/{},
           {{"depthwise", "the kernel", &Self::depthwise_initializer,
-            &Self::depthwise_regularizer}}));
+            &Self::depthwise_regularizer, &Self::depthwise_constraint}}));
   return table;
 }
 
@@ -28,7 +28,7 @@ std::vector<VariableSpec> DepthwiseConv2D::Variables(
   const int64_t channels = inputs[0].back();
   std::vector<VariableSpec> variables = {
       {"kernel", KernelShape(channels, depth_multiplier), depthwise_initializer,
-       depthwise_regularizer}};
+       depthwise_regularizer, depthwise_constraint}};
   AddBias(channels * depth_multiplier, variables);
   return variables;
 }

@@ -36,6 +36,7 @@ class DepthwiseConv2D : public ConvolutionLayer<2> {
   std::shared_ptr<const Initializer> depthwise_initializer =
       DefaultKernelInitializer();
   Regularizer depthwise_regularizer;
+  Constraint depthwise_constraint;
 };
 
 }  // namespace paceline

@@ -22,7 +22,7 @@ const FieldTable<Embedding>& Embedding::Fields() {
                      "Numbers in a row.")},
            VariableFields<Self>(
                {{"embeddings", "the rows", &Self::embeddings_initializer,
-                 &Self::embeddings_regularizer}},
+                 &Self::embeddings_regularizer, &Self::embeddings_constraint}},
                NullActivityRegularizerField()),
            {Optional("mask_zero", &Self::mask_zero,
                      "Whether id 0 is padding, which the mask excludes."),
@@ -43,7 +43,8 @@ std::vector<VariableSpec> Embedding::Variables(
   return {{"embeddings",
            {input_dim, output_dim},
            embeddings_initializer,
-           embeddings_regularizer}};
+           embeddings_regularizer,
+           embeddings_constraint}};
 }
 
 absl::StatusOr<OutputMask> Embedding::ComputeMask(

@@ -44,6 +44,7 @@ class Embedding : public Layer {
   std::shared_ptr<const Initializer> embeddings_initializer =
       DefaultEmbeddingsInitializer();
   Regularizer embeddings_regularizer;
+  Constraint embeddings_constraint;
 };
 
 }  // namespace paceline

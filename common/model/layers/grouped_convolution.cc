@@ -24,7 +24,7 @@ std::vector<VariableSpec> GroupedConvolution<rank>::Variables(
     absl::Span<const Shape> inputs) const {
   std::vector<VariableSpec> variables = {
       {"kernel", this->KernelShape(inputs[0].back() / groups, filters),
-       kernel_initializer, kernel_regularizer}};
+       kernel_initializer, kernel_regularizer, kernel_constraint}};
   this->AddBias(filters, variables);
   return variables;
 }

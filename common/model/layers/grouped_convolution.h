@@ -35,6 +35,7 @@ class GroupedConvolution : public ConvolutionLayer<rank> {
   std::shared_ptr<const Initializer> kernel_initializer =
       DefaultKernelInitializer();
   Regularizer kernel_regularizer;
+  Constraint kernel_constraint;
 };
 
 template <typename L>
@@ -43,8 +44,8 @@ std::vector<Field<L>> GroupedConvolutionFields() {
       {Required("filters", &L::filters, AtLeast(1), "Channels of the output.")},
       {Optional("groups", &L::groups, AtLeast(1),
                 "Groups of channels that are convolved apart.")},
-      {{"kernel", "the kernel", &L::kernel_initializer,
-        &L::kernel_regularizer}});
+      {{"kernel", "the kernel", &L::kernel_initializer, &L::kernel_regularizer,
+        &L::kernel_constraint}});
 }
 
 }  // namespace paceline

@@ -102,9 +102,9 @@ const FieldTable<MultiHeadAttention>& MultiHeadAttention::Fields() {
                             "Steps that a query attends to."))},
            VariableFields<Self>(
                {{"kernel", "the kernels", &Self::kernel_initializer,
-                 &Self::kernel_regularizer},
+                 &Self::kernel_regularizer, &Self::kernel_constraint},
                 {"bias", "the biases", &Self::bias_initializer,
-                 &Self::bias_regularizer}},
+                 &Self::bias_regularizer, &Self::bias_constraint}},
                Only("activity_regularizer", nullptr,
                     "Penalty on the outputs of the projections.")),
            {WrittenUnlessDefault(SeedField<Self>()),
@@ -161,10 +161,11 @@ void MultiHeadAttention::AddProjection(
     const std::string& prefix, const Shape& kernel, const Shape& bias,
     std::vector<VariableSpec>& variables) const {
   variables.push_back({absl::StrCat(prefix, "/kernel"), kernel,
-                       kernel_initializer, kernel_regularizer});
+                       kernel_initializer, kernel_regularizer,
+                       kernel_constraint});
   if (!use_bias) return;
   variables.push_back({absl::StrCat(prefix, "/bias"), bias, bias_initializer,
-                       bias_regularizer});
+                       bias_regularizer, bias_constraint});
 }
 
 std::string MultiHeadAttention::WeightPath(int variable) const {

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/model/constraint.h"
 #include "common/model/initializer.h"
 #include "common/model/keras_fields.h"
 #include "common/model/layer.h"
@@ -67,6 +68,8 @@ class MultiHeadAttention : public Layer {
   std::shared_ptr<const Initializer> bias_initializer = ZerosInitializer();
   Regularizer kernel_regularizer;
   Regularizer bias_regularizer;
+  Constraint kernel_constraint;
+  Constraint bias_constraint;
   std::optional<int64_t> seed;
   // Whether step t attends to steps 0 to t only. An argument of the call in
   // Keras.

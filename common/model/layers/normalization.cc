@@ -72,9 +72,11 @@ std::vector<VariableSpec> Normalization::Variables(
   Shape shape;
   for (const int axis : kept) shape.push_back(inputs[0][axis]);
   constexpr auto kNone = VariableUpdate::kNone;
-  return {{"mean", shape, ZerosInitializer(), Regularizer(), kNone},
-          {"variance", shape, OnesInitializer(), Regularizer(), kNone},
-          {"count", {}, ZerosInitializer(), Regularizer(), kNone}};
+  return {
+      {"mean", shape, ZerosInitializer(), Regularizer(), Constraint(), kNone},
+      {"variance", shape, OnesInitializer(), Regularizer(), Constraint(),
+       kNone},
+      {"count", {}, ZerosInitializer(), Regularizer(), Constraint(), kNone}};
 }
 
 LoweredLayer Normalization::Lower(const LayerCall& call) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/config/field_table.h"
+#include "common/model/constraint.h"
 #include "common/model/initializer.h"
 #include "common/model/layer.h"
 #include "common/model/layers/variable_fields.h"
@@ -28,6 +29,8 @@ class NormalizationLayer : public Layer {
   std::shared_ptr<const Initializer> gamma_initializer = OnesInitializer();
   Regularizer beta_regularizer;
   Regularizer gamma_regularizer;
+  Constraint beta_constraint;
+  Constraint gamma_constraint;
 
  protected:
   // [gamma], [beta], each of `shape`.
@@ -48,8 +51,10 @@ template <typename L>
 std::vector<Field<L>> BetaAndGammaFields(
     const std::vector<VariableKeys<L>>& others = {}) {
   std::vector<VariableKeys<L>> variables = {
-      {"beta", "beta", &L::beta_initializer, &L::beta_regularizer},
-      {"gamma", "gamma", &L::gamma_initializer, &L::gamma_regularizer}};
+      {"beta", "beta", &L::beta_initializer, &L::beta_regularizer,
+       &L::beta_constraint},
+      {"gamma", "gamma", &L::gamma_initializer, &L::gamma_regularizer,
+       &L::gamma_constraint}};
   variables.insert(variables.end(), others.begin(), others.end());
   return VariableFields<L>(variables);
 }

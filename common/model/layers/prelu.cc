@@ -16,7 +16,7 @@ const FieldTable<PReLU>& PReLU::Fields() {
       LayerFields<PReLU>(Joined<PReLU>(
           {VariableFields<PReLU>(
                {{"alpha", "the slopes", &PReLU::alpha_initializer,
-                 &PReLU::alpha_regularizer}}),
+                 &PReLU::alpha_regularizer, &PReLU::alpha_constraint}}),
            {WrittenAs<PReLU>(
                [](const PReLU& layer) -> std::optional<Value> {
                  return layer.shared_axes ? WriteAsList(*layer.shared_axes)
@@ -40,7 +40,8 @@ std::vector<VariableSpec> PReLU::Variables(
   for (const int64_t axis : shared_axes.value_or(AxisList())) {
     shape[ExampleAxis(axis, shape.size())] = 1;
   }
-  return {{"alpha", shape, alpha_initializer, alpha_regularizer}};
+  return {
+      {"alpha", shape, alpha_initializer, alpha_regularizer, alpha_constraint}};
 }
 
 LoweredLayer PReLU::Lower(const LayerCall& call) const {

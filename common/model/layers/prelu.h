@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/model/constraint.h"
 #include "common/model/initializer.h"
 #include "common/model/keras_fields.h"
 #include "common/model/layer.h"
@@ -38,6 +39,7 @@ class PReLU : public Layer {
 
   std::shared_ptr<const Initializer> alpha_initializer = ZerosInitializer();
   Regularizer alpha_regularizer;
+  Constraint alpha_constraint;
   // At least 1 each: Keras takes negative ones for other axes.
   std::optional<AxisList> shared_axes;
 };

@@ -44,17 +44,23 @@ std::vector<VariableSpec> RecurrentLayer::Variables(
   std::vector<VariableSpec> variables = {{"kernel",
                                           {inputs[0].back(), columns},
                                           kernel_initializer,
-                                          kernel_regularizer},
+                                          kernel_regularizer,
+                                          kernel_constraint},
                                          {"recurrent_kernel",
                                           {units, columns},
                                           recurrent_initializer,
-                                          recurrent_regularizer}};
+                                          recurrent_regularizer,
+                                          recurrent_constraint}};
   if (use_bias) variables.push_back(BiasSpec());
   return variables;
 }
 
 VariableSpec RecurrentLayer::BiasSpec() const {
-  return {"bias", {gate_count() * units}, bias_initializer, bias_regularizer};
+  return {"bias",
+          {gate_count() * units},
+          bias_initializer,
+          bias_regularizer,
+          bias_constraint};
 }
 
 std::string RecurrentLayer::WeightPath(int variable) const {

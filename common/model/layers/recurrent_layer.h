@@ -66,6 +66,9 @@ class RecurrentLayer : public Layer {
   Regularizer kernel_regularizer;
   Regularizer recurrent_regularizer;
   Regularizer bias_regularizer;
+  Constraint kernel_constraint;
+  Constraint recurrent_constraint;
+  Constraint bias_constraint;
   bool return_sequences = false;
   // Computes the last step first, and gives outputs in that order.
   bool go_backwards = false;
@@ -163,10 +166,11 @@ std::vector<Field<L>> RecurrentFields(RecurrentExtras<L> extras) {
        {Optional("use_bias", &L::use_bias, "Whether a bias is added.")},
        VariableFields<L>(
            {{"kernel", "the kernel", &L::kernel_initializer,
-             &L::kernel_regularizer},
+             &L::kernel_regularizer, &L::kernel_constraint},
             {"recurrent", "the kernel of the state", &L::recurrent_initializer,
-             &L::recurrent_regularizer},
-            {"bias", "the bias", &L::bias_initializer, &L::bias_regularizer}},
+             &L::recurrent_regularizer, &L::recurrent_constraint},
+            {"bias", "the bias", &L::bias_initializer, &L::bias_regularizer,
+             &L::bias_constraint}},
            std::move(activity_regularizer),
            std::move(extras.behind_initializers)),
        {Optional("dropout", &L::dropout, Within(0, 1),

@@ -16,9 +16,9 @@ const FieldTable<SeparableConv2D>& SeparableConv2D::Fields() {
                     "Channels of the output.")},
           /*groups=*/{},
           {{"depthwise", "the first kernel", &Self::depthwise_initializer,
-            &Self::depthwise_regularizer},
+            &Self::depthwise_regularizer, &Self::depthwise_constraint},
            {"pointwise", "the second kernel", &Self::pointwise_initializer,
-            &Self::pointwise_regularizer}}));
+            &Self::pointwise_regularizer, &Self::pointwise_constraint}}));
   return table;
 }
 
@@ -32,11 +32,12 @@ std::vector<VariableSpec> SeparableConv2D::Variables(
   const int64_t channels = inputs[0].back();
   std::vector<VariableSpec> variables = {
       {"depthwise_kernel", KernelShape(channels, depth_multiplier),
-       depthwise_initializer, depthwise_regularizer},
+       depthwise_initializer, depthwise_regularizer, depthwise_constraint},
       {"pointwise_kernel",
        {1, 1, channels * depth_multiplier, filters},
        pointwise_initializer,
-       pointwise_regularizer}};
+       pointwise_regularizer,
+       pointwise_constraint}};
   AddBias(filters, variables);
   return variables;
 }

@@ -40,6 +40,8 @@ class SeparableConv2D : public ConvolutionLayer<2> {
       DefaultKernelInitializer();
   Regularizer depthwise_regularizer;
   Regularizer pointwise_regularizer;
+  Constraint depthwise_constraint;
+  Constraint pointwise_constraint;
 };
 
 }  // namespace paceline

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/config/field_table.h"
+#include "common/model/constraint.h"
 #include "common/model/initializer.h"
 #include "common/model/regularizer.h"
 
@@ -24,11 +25,11 @@ struct VariableKeys {
   std::shared_ptr<const Initializer> L::*initializer;
   // Null: the variable has only an initializer.
   Regularizer L::*regularizer = nullptr;
+  Constraint L::*constraint = nullptr;
 };
 
 // In Keras' order: all initializers, `behind_initializers`, regularizers,
-// `activity_regularizer` if the class writes that itself, and constraints,
-// which are not supported.
+// `activity_regularizer` if the class writes that itself, and constraints.
 template <typename L>
 std::vector<Field<L>> VariableFields(
     const std::vector<VariableKeys<L>>& variables,
@@ -48,8 +49,8 @@ std::vector<Field<L>> VariableFields(
     regularizers.push_back(Optional(each.prefix + "_regularizer",
                                     each.regularizer,
                                     "Penalty on " + each.meaning + "."));
-    constraints.push_back(Only(each.prefix + "_constraint", nullptr,
-                               "Bounds of " + each.meaning + "."));
+    constraints.push_back(Optional(each.prefix + "_constraint", each.constraint,
+                                   "Bounds of " + each.meaning + "."));
   }
   if (activity_regularizer) {
     regularizers.push_back(*std::move(activity_regularizer));

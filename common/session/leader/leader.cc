@@ -102,7 +102,7 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   ASSIGN_OR_RETURN(JobModel made_model, MakeJobModel(options.job));
   auto model = std::make_unique<const JobModel>(std::move(made_model));
   ASSIGN_OR_RETURN(std::unique_ptr<const Optimizer> made,
-                   MakeJobOptimizer(options.job));
+                   MakeJobOptimizer(options.job, model->graph.variables));
   const std::shared_ptr<const Optimizer> optimizer = std::move(made);
   ASSIGN_OR_RETURN(const ShardPlan plan, MakePlan(options, *model));
   ASSIGN_OR_RETURN(const std::optional<Manifest> restored,

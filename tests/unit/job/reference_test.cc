@@ -22,9 +22,9 @@ TEST(Reference, HasEveryChapter) {
   for (const char* heading :
        {"# Reference of job files\n", "## The job\n", "### partitioner\n",
         "## Layers\n", "### Conv2D\n", "## Initializers\n", "### HeNormal\n",
-        "## Regularizers\n", "### L1L2\n", "## Losses\n",
-        "### MeanSquaredError\n", "## Metrics\n", "### BinaryAccuracy\n",
-        "## Optimizers\n", "### Adam\n"}) {
+        "## Regularizers\n", "### L1L2\n", "## Constraints\n", "### UnitNorm\n",
+        "## Losses\n", "### MeanSquaredError\n", "## Metrics\n",
+        "### BinaryAccuracy\n", "## Optimizers\n", "### Adam\n"}) {
     EXPECT_THAT(reference, HasSubstr(heading));
   }
 }

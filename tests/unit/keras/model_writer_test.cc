@@ -29,7 +29,7 @@ class ModelWriterTest : public ::testing::Test {
     absl::StatusOr<JobModel> model = MakeJobModel(job_);
     ASSERT_TRUE(model.ok()) << model.status();
     model_ = *std::move(model);
-    auto optimizer = MakeJobOptimizer(job_);
+    auto optimizer = MakeJobOptimizer(job_, model_.graph.variables);
     ASSERT_TRUE(optimizer.ok()) << optimizer.status();
     optimizer_ = *std::move(optimizer);
   }

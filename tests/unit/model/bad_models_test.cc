@@ -306,6 +306,23 @@ INSTANTIATE_TEST_SUITE_P(
                  " inputs: [a, a]}]",
                  kUnimplemented, "model.layers[1].activity_regularizer",
                  "not supported yet"},
+        // Constraints.
+        BadModel{"[Input: {shape: [2]}, Dense: {units: 2,"
+                 " kernel_constraint: max}]",
+                 kInvalid, "model.layers[1].kernel_constraint",
+                 "unknown constraint"},
+        BadModel{"[Input: {shape: [2]}, Dense: {units: 2,"
+                 " kernel_constraint: {MaxNorm: {axis: [0, 2]}}}]",
+                 kInvalid, "model.layers[1]",
+                 "the constraint of its kernel: MaxNorm: expected different "
+                 "axes from -2 to 1 of the shape (2, 2), got 2"},
+        BadModel{"[Input: {shape: [2]}, Dense: {units: 2,"
+                 " kernel_constraint: {UnitNorm: {axis: [1, -1]}}}]",
+                 kInvalid, "model.layers[1]", "got -1"},
+        BadModel{"[Input: {shape: [2]}, Dense: {units: 2,"
+                 " bias_constraint: {MinMaxNorm: {min_value: 2}}}]",
+                 kInvalid, "model.layers[1].bias_constraint.min_value",
+                 "must be at most max_value"},
         // Shapes that would overflow.
         BadModel{"[Input: {shape: [4000000000, 4000000000, 4000000000]}, "
                  "Flatten: {}]",

@@ -356,6 +356,20 @@ TEST(LayerTest, WritesAPenaltyOnTheOutputOnce) {
   }
 }
 
+TEST(GraphTest, ConstraintsBelongToTrainedVariables) {
+  const std::string dense =
+      "Dense: {units: 2, kernel_constraint: max_norm,"
+      " bias_constraint: {UnitNorm: {axis: -1}}";
+  const auto graph = GraphOf("[Input: {shape: [4]}, " + dense + "}, " + dense +
+                             ", trainable: false}]");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(graph->variables[0].constraint.class_name, "MaxNorm");
+  EXPECT_EQ(graph->variables[0].constraint.max_value, 2);
+  EXPECT_EQ(graph->variables[1].constraint.class_name, "UnitNorm");
+  EXPECT_EQ(graph->variables[1].constraint.axis, AxisList{-1});
+  EXPECT_TRUE(graph->variables[2].constraint.is_none());
+}
+
 TEST(LayerTest, RegularizersByName) {
   const auto dense = Dense::Fields().Read(
       Yaml("{units: 1, kernel_regularizer: l2, bias_regularizer: null}"),

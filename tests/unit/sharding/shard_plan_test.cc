@@ -274,7 +274,8 @@ TEST(ShardPlanTest, RefusesToCutWhatIsToStayWhole) {
   EXPECT_EQ(make(4).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(make(4).message(),
             "the partitioner cuts variable dense/kernel into 4 parts, but the "
-            "optimizer updates it as a whole; expected no partitioner, or "
+            "optimizer, or its constraint, updates it as a whole; expected no "
+            "partitioner, or "
             "one that leaves it whole");
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <variant>
 
+#include "common/optimizer/constrain.h"
 #include "common/optimizer/optimizers.h"
 #include "worker/device/bucket_memory.h"
 #include "worker/device/cuda/orthogonalize.h"
@@ -167,6 +168,26 @@ void DeviceUpdate::AddUpdateOf(const UpdatedVariable& variable,
   std::visit(
       [&](const auto& formula) { AddUpdate(formula, decay, range, factor); },
       optimizer_.FormulaFor(variable));
+  if (const Constraint* constraint = optimizer_.ConstraintOf(variable)) {
+    AddConstraint(*constraint, variable.shape, range);
+  }
+}
+
+void DeviceUpdate::AddConstraint(const Constraint& constraint,
+                                 absl::Span<const int64_t> shape,
+                                 const Range& variable) {
+  if (!constraint.has_norms()) {
+    builder_.AddKernel(
+        {}, variable.count,
+        [kernel = ConstrainToNonNegative{
+             values(variable), state_.loss_scale()}] { return kernel; });
+    return;
+  }
+  const ConstrainNorms kernel = {NormGroupsOf(constraint, shape),
+                                 NormBoundsOf(constraint), values(variable),
+                                 state_.loss_scale()};
+  builder_.AddKernel({}, kernel.groups.group_count,
+                     [kernel] { return kernel; });
 }
 
 template <typename Formula>

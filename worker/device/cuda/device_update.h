@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/types/span.h"
+#include "common/model/constraint.h"
 #include "common/optimizer/formula.h"
 #include "common/optimizer/optimizer.h"
 #include "worker/device/cuda/cuda_state.h"
@@ -63,6 +65,9 @@ class DeviceUpdate {
   // 1.
   void AddUpdateOf(const UpdatedVariable& variable, const Range& range,
                    const Tensor* factor);
+  // Applies a constraint to a variable of this shape.
+  void AddConstraint(const Constraint& constraint,
+                     absl::Span<const int64_t> shape, const Range& variable);
   template <typename Formula>
   void AddUpdate(const Formula& formula, WeightDecay decay, const Range& range,
                  const Tensor* factor);

@@ -20,6 +20,7 @@
 #include "worker/device/cuda/kernels/blend.h"
 #include "worker/device/cuda/kernels/box.h"
 #include "worker/device/cuda/kernels/clipping.h"
+#include "worker/device/cuda/kernels/constrain.h"
 #include "worker/device/cuda/kernels/dropout.h"
 #include "worker/device/cuda/kernels/elementwise.h"
 #include "worker/device/cuda/kernels/embedding.h"
@@ -38,8 +39,9 @@ namespace paceline::cuda {
 // All kernels but those of optimizers' formulas.
 using OtherKernels = std::variant<
     DeltasUpdate, UnscaleGradients, DropOverflow, CountLoss, AdaptLossScale,
-    SquareSums, ClipFactor, ScaleElements, InvertNorm, CombineElements,
-    BiasRelu, ColumnSums<float>, ColumnSums<double>, SumsOfDoubles<double>,
+    SquareSums, ClipFactor, ScaleElements, ConstrainNorms,
+    ConstrainToNonNegative, InvertNorm, CombineElements, BiasRelu,
+    ColumnSums<float>, ColumnSums<double>, SumsOfDoubles<double>,
     SumsOfDoubles<float>, AddToTotal, AddToStates, AddPenaltyGradient,
     PenaltySums, WriteRegularizationScale, WriteGradientScales, ArgMaxOfRows,
     ExpSums, SoftmaxForward, SoftmaxGradientSums, SoftmaxBackward, MaxPool,
