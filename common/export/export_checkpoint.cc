@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -15,6 +16,7 @@
 #include "common/job/job_model.h"
 #include "common/keras/model_writer.h"
 #include "common/onnx/onnx_writer.h"
+#include "common/optimizer/moving_average.h"
 #include "common/safetensors/safetensors.h"
 #include "glog/logging.h"
 
@@ -70,6 +72,15 @@ const Format& FormatNamed(absl::string_view name) {
   LOG(FATAL) << "there is no format " << name;
 }
 
+// The names of the trained variables.
+std::set<absl::string_view> TrainedVariables(const Graph& graph) {
+  std::set<absl::string_view> names;
+  for (const VariableSpec& variable : graph.variables) {
+    if (variable.is_trained()) names.insert(variable.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::vector<std::string> ExportFormats() {
@@ -99,8 +110,8 @@ absl::Status CheckExportPath(absl::string_view format,
 }
 
 absl::Status ExportCheckpoint(const std::string& folder,
-                              absl::string_view format,
-                              const std::string& path) {
+                              absl::string_view format, const std::string& path,
+                              ExportedValues values) {
   ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointReader> reader,
                    CheckpointReader::Open(folder));
   ASSIGN_OR_RETURN(const v1::Job job, TrainedJobOf(folder, reader->manifest()));
@@ -110,12 +121,21 @@ absl::Status ExportCheckpoint(const std::string& folder,
                    MakeJobOptimizer(job, model->graph.variables));
   RETURN_IF_ERROR(
       reader->CheckFits(model->graph.variables, optimizer->slot_names()));
+  const int64_t iterations =
+      optimizer->initial_iterations + reader->manifest().step;
+  std::set<absl::string_view> averaged;
+  if (values == ExportedValues::kFinal && optimizer->use_ema &&
+      iterations > 0) {
+    averaged = TrainedVariables(model->graph);
+  }
   return FormatNamed(format).write(
-      path, {job, model->graph, *optimizer,
-             optimizer->initial_iterations + reader->manifest().step,
-             [&reader](absl::string_view variable, absl::string_view slot,
-                       int64_t begin, absl::Span<float> out) {
-               return reader->Read(variable, slot, begin, out);
+      path, {job, model->graph, *optimizer, iterations,
+             [&](absl::string_view variable, absl::string_view slot,
+                 int64_t begin, absl::Span<float> out) {
+               const bool takes_average =
+                   slot.empty() && averaged.count(variable) > 0;
+               return reader->Read(
+                   variable, takes_average ? kAverageSlot : slot, begin, out);
              }});
 }
 

@@ -23,6 +23,15 @@ std::string ExportSuffix(absl::string_view format);
 // for "keras" has: readers go by it. Others, and none, are the user's choice.
 absl::Status CheckExportPath(absl::string_view format, const std::string& path);
 
+// What a file has as the values of trained variables.
+enum class ExportedValues {
+  // Those of the checkpoint, with which training goes on.
+  kStored,
+  // What the end of training makes of them: their averages, if the optimizer
+  // has use_ema and has made an update. As Keras' fit leaves a model.
+  kFinal,
+};
+
 // Writes the checkpoint in `folder` to the file `path`, atomically. Reads the
 // shards' files as it writes, so memory does not grow with the model.
 // FailedPrecondition if an earlier release wrote the checkpoint, which did not
@@ -30,8 +39,8 @@ absl::Status CheckExportPath(absl::string_view format, const std::string& path);
 // format's writer: WriteKerasModel, WriteOnnx.
 // Blocks on the disk.
 absl::Status ExportCheckpoint(const std::string& folder,
-                              absl::string_view format,
-                              const std::string& path);
+                              absl::string_view format, const std::string& path,
+                              ExportedValues values);
 
 }  // namespace paceline
 

@@ -8,7 +8,8 @@
 namespace paceline {
 namespace {
 
-// A variable that the optimizer updates, and how many slots it has.
+// A variable that the optimizer updates, and how many of the formulas' slots it
+// has.
 struct Trained {
   int variable = 0;
   int slot_count = 0;
@@ -38,19 +39,26 @@ std::vector<SlotPath> SlotPaths(const Graph& graph, const Optimizer& optimizer,
   const std::vector<Trained> trained = TrainedVariables(graph, optimizer);
   std::vector<SlotPath> paths;
   size_t next = first;
-  // Slots [begin, end), variable by variable.
-  const auto add = [&](int begin, int end) {
+  const auto add = [&](int variable, int slot) {
+    paths.push_back({variable, slot, absl::StrCat("optimizer/vars/", next++)});
+  };
+  // Slots [begin, end) of formulas, variable by variable.
+  const auto add_slots = [&](int begin, int end) {
     for (const Trained& each : trained) {
       for (int slot = begin; slot < std::min(end, each.slot_count); ++slot) {
-        paths.push_back(
-            {each.variable, slot, absl::StrCat("optimizer/vars/", next++)});
+        add(each.variable, slot);
       }
     }
   };
+  const int slot_count =
+      static_cast<int>(optimizer.formula_slot_names().size());
+  if (optimizer.use_ema) {
+    // The average is the slot behind those of formulas.
+    for (const Trained& each : trained) add(each.variable, slot_count);
+  }
   const int paired = optimizer.paired_slot_count();
-  add(0, paired);
-  const int slot_count = static_cast<int>(optimizer.slot_names().size());
-  for (int slot = paired; slot < slot_count; ++slot) add(slot, slot + 1);
+  add_slots(0, paired);
+  for (int slot = paired; slot < slot_count; ++slot) add_slots(slot, slot + 1);
   return paths;
 }
 

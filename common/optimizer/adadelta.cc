@@ -19,7 +19,7 @@ const FieldTable<Adadelta>& Adadelta::Fields() {
   return table;
 }
 
-std::vector<std::string> Adadelta::slot_names() const {
+std::vector<std::string> Adadelta::formula_slot_names() const {
   return {"accumulated_grad", "accumulated_delta_var"};
 }
 

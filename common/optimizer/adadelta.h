@@ -53,7 +53,7 @@ class Adadelta final : public Optimizer {
   Adadelta() : Optimizer("adadelta", 0.001) {}
 
   absl::string_view class_name() const override { return kClassName; }
-  std::vector<std::string> slot_names() const override;
+  std::vector<std::string> formula_slot_names() const override;
   AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
 
   double rho = 0.95;

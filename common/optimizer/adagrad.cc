@@ -19,7 +19,9 @@ const FieldTable<Adagrad>& Adagrad::Fields() {
   return table;
 }
 
-std::vector<std::string> Adagrad::slot_names() const { return {"accumulator"}; }
+std::vector<std::string> Adagrad::formula_slot_names() const {
+  return {"accumulator"};
+}
 
 AnyFormula Adagrad::FormulaFor(const UpdatedVariable& /*variable*/) const {
   return AdagradFormula{epsilon};

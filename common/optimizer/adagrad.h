@@ -45,9 +45,9 @@ class Adagrad final : public Optimizer {
   Adagrad() : Optimizer("adagrad", 0.001) {}
 
   absl::string_view class_name() const override { return kClassName; }
-  std::vector<std::string> slot_names() const override;
-  double slot_initial_value(int /*slot*/) const override {
-    return initial_accumulator_value;
+  std::vector<std::string> formula_slot_names() const override;
+  double slot_initial_value(int slot) const override {
+    return slot == 0 ? initial_accumulator_value : 0;
   }
   AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
 

@@ -41,7 +41,7 @@ const FieldTable<Adam>& Adam::Fields() {
   return table;
 }
 
-std::vector<std::string> Adam::slot_names() const {
+std::vector<std::string> Adam::formula_slot_names() const {
   if (amsgrad) return {"momentum", "velocity", "velocity_hat"};
   return {"momentum", "velocity"};
 }

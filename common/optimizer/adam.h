@@ -66,7 +66,7 @@ class Adam : public Optimizer {
   Adam() : Adam("adam") {}
 
   absl::string_view class_name() const override { return kClassName; }
-  std::vector<std::string> slot_names() const override;
+  std::vector<std::string> formula_slot_names() const override;
   AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
   StepScalars ScalarsOf(const UpdateStep& step) const override;
   int paired_slot_count() const override { return 2; }

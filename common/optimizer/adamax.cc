@@ -21,7 +21,7 @@ const FieldTable<Adamax>& Adamax::Fields() {
   return table;
 }
 
-std::vector<std::string> Adamax::slot_names() const {
+std::vector<std::string> Adamax::formula_slot_names() const {
   return {"momentum", "norm"};
 }
 

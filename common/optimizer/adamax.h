@@ -54,7 +54,7 @@ class Adamax final : public Optimizer {
   Adamax() : Optimizer("adamax", 0.001) {}
 
   absl::string_view class_name() const override { return kClassName; }
-  std::vector<std::string> slot_names() const override;
+  std::vector<std::string> formula_slot_names() const override;
   AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
   StepScalars ScalarsOf(const UpdateStep& step) const override;
 

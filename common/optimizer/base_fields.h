@@ -51,11 +51,18 @@ std::vector<Field<T>> WithBaseFields(std::vector<Field<Owner>> own) {
       Excluding({"clipnorm", "global_clipnorm"},
                 Optional("clipvalue", ClippingBound(&Clipping::value), Above(0),
                          "Bound of each element of the gradients.")),
-      Only("use_ema", false, "Whether variables are averaged."),
-      Ignored("ema_momentum", 0.99,
-              "Momentum of the averages; unused without them."),
-      Only("ema_overwrite_frequency", nullptr,
-           "Steps after which averages overwrite the variables."),
+      Optional("use_ema", &Optimizer::use_ema,
+               "Whether each update averages the variables: average = "
+               "ema_momentum · average + (1 - ema_momentum) · variable. In a "
+               "job's model.keras the averages are in the variables' place; "
+               "evaluations and other exports are of the variables."),
+      Optional("ema_momentum", &Optimizer::ema_momentum, Between(0, 1),
+               "Momentum of the averages, which the first update sets to the "
+               "variables."),
+      Optional("ema_overwrite_frequency", &Optimizer::ema_overwrite_frequency,
+               AtLeast(0),
+               "Every so many updates the variables take their averages; null "
+               "or 0: never in training."),
       Only("loss_scale_factor", nullptr, "Factor of the loss."),
       Only("gradient_accumulation_steps", nullptr,
            "Gradients averaged into one update."),

@@ -17,11 +17,11 @@
 //
 // T is float or double. `g` is the gradient, clipped; `w` the variable's
 // element, decayed (weight_decay.h); `slots` has one element of each slot, in
-// the order of Optimizer::slot_names. Members are constant over all steps.
-// Always inlined, so that the CPU's loop (apply_formula.h) is vectorised, and
-// CUDA's kernel (worker/device/cuda/kernels/update_variables.h) keeps elements
-// in registers. For the same reason variants of a formula are template
-// parameters, not branches.
+// the order of Optimizer::formula_slot_names. Members are constant over all
+// steps. Always inlined, so that the CPU's loop (apply_formula.h) is
+// vectorised, and CUDA's kernel (worker/device/cuda/kernels/update_variables.h)
+// keeps elements in registers. For the same reason variants of a formula are
+// template parameters, not branches.
 //
 // A formula with norms, such as LambFormula, scales the update of a variable by
 // a trust ratio, which depends on two norms: that of the variable and that of

@@ -42,7 +42,7 @@ const FieldTable<Ftrl>& Ftrl::Fields() {
   return table;
 }
 
-std::vector<std::string> Ftrl::slot_names() const {
+std::vector<std::string> Ftrl::formula_slot_names() const {
   return {"accumulator", "linear"};
 }
 

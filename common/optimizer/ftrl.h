@@ -66,7 +66,7 @@ class Ftrl final : public Optimizer {
   Ftrl() : Optimizer("ftrl", 0.001) {}
 
   absl::string_view class_name() const override { return kClassName; }
-  std::vector<std::string> slot_names() const override;
+  std::vector<std::string> formula_slot_names() const override;
   double slot_initial_value(int slot) const override {
     return slot == 0 ? initial_accumulator_value : 0;
   }

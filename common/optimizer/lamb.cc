@@ -22,7 +22,7 @@ const FieldTable<Lamb>& Lamb::Fields() {
   return table;
 }
 
-std::vector<std::string> Lamb::slot_names() const {
+std::vector<std::string> Lamb::formula_slot_names() const {
   return {"momentum", "velocity"};
 }
 

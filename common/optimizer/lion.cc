@@ -18,7 +18,9 @@ const FieldTable<Lion>& Lion::Fields() {
   return table;
 }
 
-std::vector<std::string> Lion::slot_names() const { return {"momentum"}; }
+std::vector<std::string> Lion::formula_slot_names() const {
+  return {"momentum"};
+}
 
 AnyFormula Lion::FormulaFor(const UpdatedVariable& /*variable*/) const {
   return LionFormula{beta_1, beta_2};

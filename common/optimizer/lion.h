@@ -49,7 +49,7 @@ class Lion final : public Optimizer {
   Lion() : Optimizer("lion", 0.001) {}
 
   absl::string_view class_name() const override { return kClassName; }
-  std::vector<std::string> slot_names() const override;
+  std::vector<std::string> formula_slot_names() const override;
   AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
 
   double beta_1 = 0.9;

@@ -72,7 +72,7 @@ const FieldTable<Muon>& Muon::Fields() {
   return table;
 }
 
-std::vector<std::string> Muon::slot_names() const {
+std::vector<std::string> Muon::formula_slot_names() const {
   return {"momentum", "velocity"};
 }
 

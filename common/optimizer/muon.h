@@ -74,7 +74,7 @@ class Muon final : public Optimizer {
   Muon() : Optimizer("muon", 0.001) { weight_decay = 0.004; }
 
   absl::string_view class_name() const override { return kClassName; }
-  std::vector<std::string> slot_names() const override;
+  std::vector<std::string> formula_slot_names() const override;
   bool updates_by_variable() const override { return true; }
   AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
   StepScalars ScalarsOf(const UpdateStep& step) const override;

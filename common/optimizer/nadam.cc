@@ -47,7 +47,7 @@ const FieldTable<Nadam>& Nadam::Fields() {
   return table;
 }
 
-std::vector<std::string> Nadam::slot_names() const {
+std::vector<std::string> Nadam::formula_slot_names() const {
   return {"momentum", "velocity"};
 }
 

@@ -1,10 +1,13 @@
 #include "common/optimizer/optimizer.h"
 
 #include <cstdint>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "common/optimizer/apply_formula.h"
 #include "common/optimizer/constrain.h"
+#include "common/optimizer/moving_average.h"
 #include "common/optimizer/newton_schulz.h"
 #include "common/optimizer/optimizers.h"
 #include "common/tensor/shape.h"
@@ -29,12 +32,30 @@ void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
         ApplyFormula(formula, scalars, range, decay_rate);
       },
       optimizer.FormulaFor(range.variable));
+  if (optimizer.use_ema) {
+    CHECK(!range.slots.empty());
+    UpdateAverages(optimizer.AveragingOf(step), range.values,
+                   range.slots.back());
+  }
   if (const Constraint* constraint = optimizer.ConstraintOf(range.variable)) {
     Constrain(*constraint, range.variable.shape, range.values);
   }
 }
 
 }  // namespace
+
+std::vector<std::string> Optimizer::slot_names() const {
+  std::vector<std::string> names = formula_slot_names();
+  if (use_ema) names.emplace_back(kAverageSlot);
+  return names;
+}
+
+Averaging Optimizer::AveragingOf(const UpdateStep& step) const {
+  const int64_t frequency = ema_overwrite_frequency.value_or(0);
+  return {
+      .momentum = step.iterations == 0 ? 0 : ema_momentum,
+      .overwrites = frequency > 0 && (step.iterations + 1) % frequency == 0};
+}
 
 double Optimizer::WeightDecayOf(const UpdatedVariable& variable) const {
   // After the last slash; npos + 1 is 0.

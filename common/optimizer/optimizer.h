@@ -21,6 +21,7 @@
 #include "common/optimizer/clipping.h"
 #include "common/optimizer/formula.h"
 #include "common/optimizer/learning_rate.h"
+#include "common/optimizer/moving_average.h"
 #include "common/optimizer/name_parts.h"
 #include "common/optimizer/update_range.h"
 
@@ -48,16 +49,20 @@ class Optimizer {
   // Keras' class name, such as "Adam".
   virtual absl::string_view class_name() const = 0;
 
-  // Names of the slots, such as {"momentum", "velocity"}; a variable has one of
-  // each. Slots are initially zero unless slot_initial_value says otherwise.
-  virtual std::vector<std::string> slot_names() const = 0;
+  // Names of the slots, such as {"momentum", "velocity", "average"}; a variable
+  // has one of each: those of the formulas and, with use_ema, kAverageSlot as
+  // the last. Slots are initially zero unless slot_initial_value says
+  // otherwise.
+  std::vector<std::string> slot_names() const;
+  virtual std::vector<std::string> formula_slot_names() const = 0;
   virtual double slot_initial_value(int /*slot*/) const { return 0; }
 
-  // How Keras' files order slots: the first `paired_slot_count` ones of a
-  // variable lie together, variable by variable; behind them comes each further
-  // slot, of all variables.
+  // How Keras' files order slots: the averages of all variables come first.
+  // Then the first `paired_slot_count` ones of the formulas lie together,
+  // variable by variable; behind them comes each further slot, of all
+  // variables.
   virtual int paired_slot_count() const {
-    return static_cast<int>(slot_names().size());
+    return static_cast<int>(formula_slot_names().size());
   }
 
   // Numbers that Keras keeps behind all slots, after so many updates. Ours
@@ -66,11 +71,11 @@ class Optimizer {
     return {};
   }
 
-  // How many of the slots an update of this variable uses.
+  // How many of the formulas' slots an update of this variable uses.
   int SlotCountOf(const UpdatedVariable& variable) const;
 
-  // The formula that updates a variable. It uses the first of the slots, or
-  // all.
+  // The formula that updates a variable. It uses the first of the formulas'
+  // slots, or all.
   virtual AnyFormula FormulaFor(const UpdatedVariable& variable) const = 0;
 
   // Whether the update of a variable depends on its name, its shape, or all its
@@ -100,14 +105,18 @@ class Optimizer {
     return {{step.learning_rate}};
   }
 
+  // How a step averages the variables; for use_ema.
+  Averaging AveragingOf(const UpdateStep& step) const;
+
   // Update number `iterations` + 1 of the job, with its learning rate.
   UpdateStep StepAfter(int64_t iterations) const {
     iterations += initial_iterations;
     return {iterations, learning_rate.At(iterations)};
   }
 
-  // Applies an update on the CPU, and then the variable's constraint. Allocates
-  // only for formulas for matrices, and for the norms of constraints.
+  // Applies an update on the CPU: the formula, the average, and then the
+  // variable's constraint. Allocates only for formulas for matrices, and for
+  // the norms of constraints.
   void Apply(const UpdateStep& step, const UpdateRange<float>& range) const;
   void Apply(const UpdateStep& step, const UpdateRange<double>& range) const;
 
@@ -122,6 +131,11 @@ class Optimizer {
   // How the caller must clip the gradients before an update. Clipping by norms
   // needs the gradients of all variables, not only those of a range.
   Clipping clipping;
+  // Whether updates average the variables (moving_average.h).
+  bool use_ema = false;
+  double ema_momentum = 0.99;
+  // Null and 0: the variables never take their averages.
+  std::optional<int64_t> ema_overwrite_frequency;
   // By name of a variable: what its updates end with. Not of Keras' config of
   // an optimizer: in Keras they belong to the variables.
   std::map<std::string, Constraint, std::less<>> constraints;

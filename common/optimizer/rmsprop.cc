@@ -34,7 +34,7 @@ const FieldTable<RmsProp>& RmsProp::Fields() {
   return table;
 }
 
-std::vector<std::string> RmsProp::slot_names() const {
+std::vector<std::string> RmsProp::formula_slot_names() const {
   std::vector<std::string> names = {"velocity"};
   if (momentum > 0) names.push_back("momentum");
   if (centered) names.push_back("average_gradient");

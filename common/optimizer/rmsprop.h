@@ -73,7 +73,7 @@ class RmsProp final : public Optimizer {
   RmsProp() : Optimizer("rm_sprop", 0.001) {}
 
   absl::string_view class_name() const override { return kClassName; }
-  std::vector<std::string> slot_names() const override;
+  std::vector<std::string> formula_slot_names() const override;
   AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
   int paired_slot_count() const override { return 1; }
 

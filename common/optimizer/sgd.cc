@@ -18,7 +18,7 @@ const FieldTable<Sgd>& Sgd::Fields() {
   return table;
 }
 
-std::vector<std::string> Sgd::slot_names() const {
+std::vector<std::string> Sgd::formula_slot_names() const {
   if (momentum == 0) return {};
   return {"momentum"};
 }

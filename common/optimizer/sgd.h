@@ -59,7 +59,7 @@ class Sgd final : public Optimizer {
 
   absl::string_view class_name() const override { return kClassName; }
   // {"momentum"}, or none without momentum.
-  std::vector<std::string> slot_names() const override;
+  std::vector<std::string> formula_slot_names() const override;
   AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
 
   double momentum = 0;

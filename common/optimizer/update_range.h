@@ -23,7 +23,7 @@ template <typename T>
 struct UpdateRange {
   absl::Span<T> values;
   absl::Span<const T> gradients;
-  // One span per slot, in the order of Optimizer::slot_names.
+  // One span per slot, in the order of Optimizer::slot_names; all of them.
   absl::Span<const absl::Span<T>> slots;
   // The variable of these elements. Must be set if
   // Optimizer::updates_by_variable; otherwise empty.

@@ -16,7 +16,8 @@ absl::Status Export(const ExportOptions& options, std::ostream& out) {
   RETURN_IF_ERROR(CheckExportPath(options.format, path));
   ASSIGN_OR_RETURN(const std::string folder,
                    FindLatestCheckpoint(options.checkpoint));
-  RETURN_IF_ERROR(ExportCheckpoint(folder, options.format, path));
+  RETURN_IF_ERROR(
+      ExportCheckpoint(folder, options.format, path, ExportedValues::kStored));
   out << path << "\n";
   return absl::OkStatus();
 }

@@ -103,6 +103,13 @@ TEST_P(OptimizersOfStrategiesTest, DecayedEndsWhereASingleProcessDoes) {
              1e-9);
 }
 
+TEST_P(OptimizersOfStrategiesTest, AveragedEndsWhereASingleProcessDoes) {
+  ExpectNear(models_, "reference_float64",
+             "{Adam: {use_ema: true, ema_momentum: 0.5,"
+             " ema_overwrite_frequency: 2}}",
+             1e-9);
+}
+
 // Lamb needs the norms of whole variables, Muon whole matrices.
 TEST_P(OptimizersOfStrategiesTest,
        UpdatesOfWholeVariablesEndWhereASingleProcessDoes) {
@@ -361,7 +368,9 @@ constexpr const char* kOptimizers[] = {
     "{Lamb: {weight_decay: 5}}",
     "{Muon: {weight_decay: 5, adam_weight_decay: null}}",
     "{SGD: {weight_decay: 5, exclude_from_weight_decay: [kernel]}}",
-    "{SGD: {momentum: 0.5, global_clipnorm: 0.2}}"};
+    "{SGD: {momentum: 0.5, global_clipnorm: 0.2}}",
+    "{Adam: {use_ema: true, ema_momentum: 0.5, ema_overwrite_frequency: 2}}",
+    "{Muon: {use_ema: true, ema_momentum: 0.5, ema_overwrite_frequency: 2}}"};
 
 INSTANTIATE_TEST_SUITE_P(OnFake, DeviceUpdateTest,
                          ::testing::Combine(::testing::Values("cuda_on_fake"),

@@ -190,6 +190,29 @@ TEST(KerasModelTest, AJobBeginsWithASafetensorsFile) {
   EXPECT_THAT(model.Errors(), HasSubstr("has weights alone"));
 }
 
+// As Keras' fit leaves a model. The checkpoint keeps both.
+TEST(KerasModelTest, AveragesAreInTheirVariablesPlaceInTheEnd) {
+  SmallJob job;
+  ExpectSuccess(job.Run(
+      {"--set", "epochs=1", "--set", "optimizer={Adam: {use_ema: true}}"}));
+  const std::string stored = job.LastShardFile();
+  // A learning rate of 0 leaves the variables as they are in the file.
+  const std::string next = job.folder() / "next";
+  ExpectSuccess(job.Coordinator(
+      {"run", WriteFollowingJob(job, job.output_dir() + "/model.keras"),
+       "--output", next, "--set", "cluster.ps=2", "--set",
+       "optimizer={SGD: {learning_rate: 0}}"}));
+  const std::string finished = Exported(job, next);
+  const std::string before = Exported(job, job.output_dir());
+  for (const std::string name :
+       {"conv2d/kernel", "dense/kernel", "dense_1/bias"}) {
+    const std::string average = TensorBytes(stored, name + "/average");
+    EXPECT_EQ(TensorBytes(finished, name), average) << name;
+    EXPECT_EQ(TensorBytes(before, name), TensorBytes(stored, name)) << name;
+    EXPECT_NE(TensorBytes(stored, name), average) << name;
+  }
+}
+
 // The leader tells once what matched; layers that do not match begin with the
 // values that they would have without the file.
 TEST(KerasModelTest, LayersTakeTheirValuesByName) {

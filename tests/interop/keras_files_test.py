@@ -192,6 +192,13 @@ CASES = {
     "tutorial_ftrl": (tutorial, lambda: optimizers.Ftrl(0.01), LOGITS),
     "separable_adam": (separable, lambda: optimizers.Adam(0.001), LOGITS),
     "separable_amsgrad": (separable, lambda: optimizers.Adam(0.001, amsgrad=True), LOGITS),
+    "separable_averages": (
+        separable,
+        lambda: optimizers.Adam(
+            0.001, amsgrad=True, use_ema=True, ema_momentum=0.9, ema_overwrite_frequency=7
+        ),
+        LOGITS,
+    ),
     "separable_nadam": (separable, lambda: optimizers.Nadam(0.001), LOGITS),
     "tutorial_rmsprop": (tutorial, lambda: optimizers.RMSprop(0.001, momentum=0.5), LOGITS),
     "branches_centered": (

@@ -34,9 +34,12 @@ def optimizer_case(
     variable = keras.Variable(initial, name=name)
     optimizer.build([variable])
     values = []
+    averages = []
     for gradient in gradients.reshape(steps, *shape):
         optimizer.apply_gradients([(keras.ops.convert_to_tensor(gradient), variable)])
         values.append(numbers(variable.numpy()))
+        if optimizer.use_ema:
+            averages.append(numbers(optimizer._model_variables_moving_average[0].numpy()))
     return {
         "class_name": class_name,
         "config": config,
@@ -45,6 +48,7 @@ def optimizer_case(
         "initial": numbers(initial),
         "gradients": [numbers(g) for g in gradients],
         "values": values,
+        **({"averages": averages} if optimizer.use_ema else {}),
     }
 
 
@@ -194,6 +198,39 @@ def optimizers():
                 "epsilon": 1e-3,
                 "amsgrad": True,
             },
+        ),
+        *average_cases(),
+    ]
+
+
+def average_cases():
+    """Of use_ema."""
+
+    def case(class_name, config, **variable):
+        return optimizer_case(class_name, {**config, "use_ema": True}, **variable)
+
+    momentum = {"learning_rate": 0.1, "momentum": 0.9}
+    return [
+        case("SGD", {"learning_rate": 0.1}),
+        case("SGD", {**momentum, "ema_momentum": 0.9, "ema_overwrite_frequency": 3}),
+        case("SGD", {**momentum, "ema_momentum": 0.5, "ema_overwrite_frequency": 0}),
+        case("SGD", {**momentum, "ema_momentum": 1.0, "ema_overwrite_frequency": 4}),
+        case("Adam", {"learning_rate": 0.01}),
+        case(
+            "Adam",
+            {
+                "learning_rate": 0.1,
+                "weight_decay": 0.5,
+                "amsgrad": True,
+                "ema_momentum": 0.75,
+                "ema_overwrite_frequency": 2,
+            },
+        ),
+        case("Lamb", {"learning_rate": 0.1, "ema_momentum": 0.5, "ema_overwrite_frequency": 4}),
+        case(
+            "Muon",
+            {"learning_rate": 0.1, "ema_momentum": 0.5, "ema_overwrite_frequency": 3},
+            shape=(2, 3),
         ),
     ]
 

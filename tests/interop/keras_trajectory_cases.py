@@ -98,6 +98,7 @@ def optimizer_cases():
         "SGD clipnorm": case(lambda: o.SGD(0.1, clipnorm=0.1)),
         "SGD global_clipnorm": case(lambda: o.SGD(0.1, 0.9, nesterov=True, global_clipnorm=0.3)),
         "SGD clipvalue": case(lambda: o.SGD(0.1, 0.9, clipvalue=0.01)),
+        "SGD use_ema": case(lambda: o.SGD(0.05, 0.9, use_ema=True, ema_momentum=0.9)),
         "Adam": case(lambda: o.Adam(0.01)),
         "Adam amsgrad": case(lambda: o.Adam(0.01, beta_1=0.8, beta_2=0.9, amsgrad=True)),
         "Adam epsilon": case(lambda: o.Adam(0.01, epsilon=1e-3)),
@@ -105,6 +106,9 @@ def optimizer_cases():
         "Adam clipnorm": case(lambda: o.Adam(0.01, clipnorm=0.01)),
         "Adam global_clipnorm": case(lambda: o.Adam(0.01, amsgrad=True, global_clipnorm=0.3)),
         "Adam clipvalue": case(lambda: o.Adam(0.01, clipvalue=1e-3)),
+        "Adam ema_overwrite_frequency": case(
+            lambda: o.Adam(0.01, use_ema=True, ema_momentum=0.8, ema_overwrite_frequency=7)
+        ),
         "AdamW": case(lambda: o.AdamW(0.01)),
         "AdamW amsgrad": case(lambda: o.AdamW(0.01, weight_decay=0.5, beta_2=0.9, amsgrad=True)),
         "AdamW exclude_from_weight_decay": case(adamw_without_biases, {"optimizer": excluded}),

@@ -72,7 +72,8 @@ absl::Status WriteModel(const LeaderOptions& leader, const Outcome& outcome) {
   ASSIGN_OR_RETURN(const std::string checkpoint,
                    FindLatestCheckpoint(leader.output_dir + "/checkpoint"));
   const absl::Status status =
-      ExportCheckpoint(checkpoint, "keras", leader.output_dir + "/model.keras");
+      ExportCheckpoint(checkpoint, "keras", leader.output_dir + "/model.keras",
+                       ExportedValues::kFinal);
   if (!absl::IsUnimplemented(status)) return status;
   std::cerr << "warning: model.keras is not written: " << status.message()
             << "\n";

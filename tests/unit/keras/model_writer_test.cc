@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/keras/keras_archive.h"
 #include "common/keras/model_config.h"
 #include "common/keras/model_weights.h"
@@ -15,6 +18,8 @@
 namespace paceline {
 namespace {
 
+using ::testing::Pair;
+
 // Element `i` of a variable or slot.
 float Element(absl::string_view variable, absl::string_view slot, int64_t i) {
   return static_cast<float>(1000 * variable.size() + 100 * slot.size() + i);
@@ -22,8 +27,11 @@ float Element(absl::string_view variable, absl::string_view slot, int64_t i) {
 
 class ModelWriterTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    absl::StatusOr<v1::Job> job = JobOf(KerasFixture("sequential.keras"));
+  void SetUp() override { Load(""); }
+  // The model of the file, with these fields of a job in the place of its own.
+  void Load(const std::string& fields) {
+    absl::StatusOr<v1::Job> job =
+        JobOf(KerasFixture("sequential.keras"), fields);
     ASSERT_TRUE(job.ok()) << job.status();
     job_ = *std::move(job);
     absl::StatusOr<JobModel> model = MakeJobModel(job_);
@@ -159,6 +167,37 @@ TEST_F(ModelWriterTest, NamesOfLossesAsMetricsBecomeObjects) {
   EXPECT_EQ(*metrics[1].Find("config")->Find("name"), Value("huber"));
   EXPECT_EQ(*metrics[2].Find("class_name"), Value("KLDivergence"));
   EXPECT_EQ(*metrics[2].Find("config")->Find("name"), Value("kld"));
+}
+
+TEST_F(ModelWriterTest, WritesTheAveragesOfVariables) {
+  Load("optimizer: {Adam: {use_ema: true}}\n");
+  ASSERT_TRUE(WriteKerasModel(path_, Trained()).ok());
+  const auto job = JobOf(path_);
+  ASSERT_TRUE(job.ok()) << job.status();
+  const auto optimizer = MakeJobOptimizer(*job, model_.graph.variables);
+  ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+  EXPECT_TRUE((*optimizer)->use_ema);
+  const auto weights =
+      ModelWeights::Open(path_, model_.graph, model_.graph.tree);
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  ExpectWritten(**weights);
+}
+
+// Those of all variables. The kernel of the Dense, variable 6, is a matrix,
+// which has no velocity.
+TEST_F(ModelWriterTest, AveragesComeBeforeTheOtherSlots) {
+  Load("optimizer: {Muon: {use_ema: true}}\n");
+  std::vector<std::pair<int, int>> slots;
+  for (const SlotPath& each : SlotPaths(model_.graph, *optimizer_, 2)) {
+    EXPECT_EQ(each.path, absl::StrCat("optimizer/vars/", 2 + slots.size()));
+    slots.emplace_back(each.variable, each.slot);
+  }
+  EXPECT_THAT(slots, ::testing::ElementsAre(Pair(0, 2), Pair(1, 2), Pair(2, 2),
+                                            Pair(3, 2), Pair(6, 2), Pair(7, 2),
+                                            Pair(0, 0), Pair(0, 1), Pair(1, 0),
+                                            Pair(1, 1), Pair(2, 0), Pair(2, 1),
+                                            Pair(3, 0), Pair(3, 1), Pair(6, 0),
+                                            Pair(7, 0), Pair(7, 1)));
 }
 
 TEST_F(ModelWriterTest, WritesOnlyWeights) {

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/optimizer/optimizers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -61,6 +62,8 @@ class Variable {
   }
 
   const std::vector<T>& values() const { return values_; }
+  // By an optimizer with use_ema.
+  const std::vector<T>& averages() const { return slots_.back(); }
 
  private:
   const Optimizer& optimizer_;
@@ -73,6 +76,16 @@ class Variable {
 
 // Keras computes in float32, 1 - beta^t included.
 template <typename T>
+void ExpectNear(const std::vector<T>& actual, const std::vector<double>& wanted,
+                const std::string& what) {
+  ASSERT_EQ(actual.size(), wanted.size()) << what;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_NEAR(actual[i], wanted[i], 1e-6 + 2e-6 * std::abs(wanted[i]))
+        << what << " element " << i;
+  }
+}
+
+template <typename T>
 void ExpectLikeKeras(const KerasCase& example) {
   const nlohmann::ordered_json& expected = example.expected;
   Variable<T> variable(*example.optimizer,
@@ -81,12 +94,13 @@ void ExpectLikeKeras(const KerasCase& example) {
   for (size_t step = 0; step < expected["gradients"].size(); ++step) {
     variable.Update(static_cast<int64_t>(step),
                     expected["gradients"][step].get<std::vector<T>>());
-    const auto values = expected["values"][step].get<std::vector<double>>();
-    for (size_t i = 0; i < values.size(); ++i) {
-      EXPECT_NEAR(variable.values()[i], values[i],
-                  1e-6 + 2e-6 * std::abs(values[i]))
-          << example.text << " step " << step << " element " << i;
-    }
+    const std::string what = absl::StrCat(example.text, " step ", step);
+    ExpectNear(variable.values(),
+               expected["values"][step].get<std::vector<double>>(), what);
+    if (!example.optimizer->use_ema) continue;
+    ExpectNear(variable.averages(),
+               expected["averages"][step].get<std::vector<double>>(),
+               what + " average");
   }
 }
 
@@ -206,6 +220,41 @@ TEST(OptimizerTest, NamesItsSlots) {
   EXPECT_THAT(
       Make("RMSprop", {{"momentum", 0.9}, {"centered", true}})->slot_names(),
       ElementsAre("velocity", "momentum", "average_gradient"));
+  EXPECT_THAT(Make("SGD", {{"use_ema", true}})->slot_names(),
+              ElementsAre("average"));
+  EXPECT_THAT(Make("Muon", {{"use_ema", true}})->slot_names(),
+              ElementsAre("momentum", "velocity", "average"));
+}
+
+TEST(OptimizerTest, AveragesBeginAtZero) {
+  const auto adagrad = Make("Adagrad", {{"use_ema", true}});
+  EXPECT_EQ(adagrad->slot_initial_value(0), 0.1);
+  EXPECT_EQ(adagrad->slot_initial_value(1), 0);
+}
+
+// The slots of a model that goes on have its averages.
+TEST(OptimizerTest, OnlyTheFirstUpdateOfAModelSetsTheAverages) {
+  auto optimizer = MakeOptimizer(OptimizerObject("SGD", {{"use_ema", true}}));
+  ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+  EXPECT_EQ((*optimizer)->AveragingOf((*optimizer)->StepAfter(0)).momentum, 0);
+  (*optimizer)->initial_iterations = 5;
+  EXPECT_EQ((*optimizer)->AveragingOf((*optimizer)->StepAfter(0)).momentum,
+            0.99);
+}
+
+// As Keras orders them.
+TEST(OptimizerTest, AveragesAreOfVariablesBeforeTheirConstraints) {
+  auto optimizer = MakeOptimizer(OptimizerObject(
+      "SGD", {{"learning_rate", 1}, {"use_ema", true}, {"ema_momentum", 0.5}}));
+  ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+  (*optimizer)->constraints["variable"].class_name = "NonNeg";
+  Variable<float> variable(**optimizer, {1});
+  variable.Update(0, {3});
+  EXPECT_THAT(variable.values(), ElementsAre(0));
+  EXPECT_THAT(variable.averages(), ElementsAre(-2));
+  variable.Update(1, {-4});
+  EXPECT_THAT(variable.values(), ElementsAre(4));
+  EXPECT_THAT(variable.averages(), ElementsAre(1));
 }
 
 // Vector loops end in a remainder: each length must come out as element-wise.
@@ -348,10 +397,20 @@ TEST(OptimizerTest, RefusesWhatItCannotDo) {
        "optimizer.clipnorm",
        "must be above 0"},
       {"SGD",
-       {{"use_ema", true}},
+       {{"gradient_accumulation_steps", 2}},
        Code::kUnimplemented,
-       "optimizer.use_ema",
+       "optimizer.gradient_accumulation_steps",
        "not supported yet"},
+      {"SGD",
+       {{"use_ema", true}, {"ema_momentum", 1.5}},
+       Code::kInvalidArgument,
+       "optimizer.ema_momentum",
+       "from 0 to 1"},
+      {"SGD",
+       {{"use_ema", true}, {"ema_overwrite_frequency", -1}},
+       Code::kInvalidArgument,
+       "optimizer.ema_overwrite_frequency",
+       "at least 0"},
       {"SGD",
        {{"momentun", 0.9}},
        Code::kInvalidArgument,

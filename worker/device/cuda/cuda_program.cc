@@ -125,6 +125,7 @@ cuda::StepValues CudaProgram::StepOf(const Batch& batch) const {
     const UpdateStep update = optimizer_->StepAfter(state_.iterations());
     step.learning_rate = update.learning_rate;
     step.optimizer = optimizer_->ScalarsOf(update);
+    step.averaging = optimizer_->AveragingOf(update);
   }
   return step;
 }

@@ -7,6 +7,7 @@
 #include "common/optimizer/constrain.h"
 #include "common/optimizer/optimizers.h"
 #include "worker/device/bucket_memory.h"
+#include "worker/device/cuda/kernels/average_variables.h"
 #include "worker/device/cuda/orthogonalize.h"
 
 namespace paceline::cuda {
@@ -168,9 +169,21 @@ void DeviceUpdate::AddUpdateOf(const UpdatedVariable& variable,
   std::visit(
       [&](const auto& formula) { AddUpdate(formula, decay, range, factor); },
       optimizer_.FormulaFor(variable));
+  if (optimizer_.use_ema) AddAveraging(range);
   if (const Constraint* constraint = optimizer_.ConstraintOf(variable)) {
     AddConstraint(*constraint, variable.shape, range);
   }
+}
+
+void DeviceUpdate::AddAveraging(const Range& range) {
+  const int average = static_cast<int>(optimizer_.slot_names().size()) - 1;
+  AverageVariables update;
+  update.count = range.count;
+  update.values = values(range);
+  update.averages = slot(average, range);
+  update.step = builder_.step();
+  update.loss_scale = state_.loss_scale();
+  builder_.AddKernel({}, FourBlocks(range.count), [update] { return update; });
 }
 
 void DeviceUpdate::AddConstraint(const Constraint& constraint,

@@ -65,6 +65,8 @@ class DeviceUpdate {
   // 1.
   void AddUpdateOf(const UpdatedVariable& variable, const Range& range,
                    const Tensor* factor);
+  // Averages updated variables.
+  void AddAveraging(const Range& range);
   // Applies a constraint to a variable of this shape.
   void AddConstraint(const Constraint& constraint,
                      absl::Span<const int64_t> shape, const Range& variable);

@@ -11,6 +11,7 @@
 #include "common/optimizer/optimizers.h"
 #include "gtest/gtest.h"
 #include "tests/unit/optimizer/keras_cases.h"
+#include "worker/device/cuda/kernels/average_variables.h"
 #include "worker/device/cuda/kernels/clipping.h"
 #include "worker/device/cuda/kernels/slot_update.h"
 #include "worker/device/cuda/kernels/sums.h"
@@ -238,14 +239,19 @@ TEST_P(OptimizerKernelTest, EveryOptimizerUpdatesAsOnTheCpu) {
       UpdateRange<float> range = expected.range();
       range.variable = variable;
       optimizer.Apply(step, range);
+      const StepValues values = {.learning_rate = step.learning_rate,
+                                 .optimizer = optimizer.ScalarsOf(step),
+                                 .averaging = optimizer.AveragingOf(step)};
       std::visit(
           [&](const auto& formula) {
-            RunKernel(formula,
-                      {.learning_rate = step.learning_rate,
-                       .optimizer = optimizer.ScalarsOf(step)},
-                      actual, {.decay = {optimizer.WeightDecayOf(variable)}});
+            RunKernel(formula, values, actual,
+                      {.decay = {optimizer.WeightDecayOf(variable)}});
           },
           optimizer.FormulaFor(variable));
+      if (!optimizer.use_ema) continue;
+      RunOverBlocks(AverageVariables{GetParam(), actual.values.data(),
+                                     actual.slots.back().data(), &values,
+                                     /*loss_scale=*/nullptr});
     }
     ExpectSame(actual, expected, ToleranceOf(optimizer));
   }
@@ -310,6 +316,23 @@ TEST_P(OptimizerKernelTest, FormulasWithNormsSkipAStepWithAnOverflow) {
   RunKernel(kLamb, step, actual, beside);
   ApplyFormula(kLamb, kLambStep, expected.range(), /*decay_rate=*/0.005f);
   ExpectSame(actual, expected);
+}
+
+TEST_P(OptimizerKernelTest, OnlyTheFirstOfStepsWithAnOverflowSetsAverages) {
+  Range range(GetParam(), 1);
+  const std::vector<float> values = range.values.copy();
+  LossScale scale;
+  scale.has_overflow = 1;
+  StepValues step = {.averaging = {.momentum = 0.5, .overwrites = true}};
+  const AverageVariables update = {GetParam(), range.values.data(),
+                                   range.slots[0].data(), &step, &scale};
+  RunOverBlocks(update);
+  EXPECT_EQ(range.values.copy(), values);
+  EXPECT_EQ(range.slots[0].copy(), std::vector<float>(GetParam(), 0));
+  step.averaging.momentum = 0;
+  RunOverBlocks(update);
+  EXPECT_EQ(range.values.copy(), values);
+  EXPECT_EQ(range.slots[0].copy(), values);
 }
 
 TEST_P(OptimizerKernelTest, FormulasOfMatricesClipAndSkipOverflows) {

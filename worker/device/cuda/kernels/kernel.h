@@ -15,6 +15,7 @@
 #include "common/optimizer/optimizers.h"
 #include "worker/device/cuda/kernels/arg_max.h"
 #include "worker/device/cuda/kernels/arithmetic.h"
+#include "worker/device/cuda/kernels/average_variables.h"
 #include "worker/device/cuda/kernels/batch_normalization.h"
 #include "worker/device/cuda/kernels/bias_relu.h"
 #include "worker/device/cuda/kernels/blend.h"
@@ -38,8 +39,8 @@ namespace paceline::cuda {
 
 // All kernels but those of optimizers' formulas.
 using OtherKernels = std::variant<
-    DeltasUpdate, UnscaleGradients, DropOverflow, CountLoss, AdaptLossScale,
-    SquareSums, ClipFactor, ScaleElements, ConstrainNorms,
+    DeltasUpdate, AverageVariables, UnscaleGradients, DropOverflow, CountLoss,
+    AdaptLossScale, SquareSums, ClipFactor, ScaleElements, ConstrainNorms,
     ConstrainToNonNegative, InvertNorm, CombineElements, BiasRelu,
     ColumnSums<float>, ColumnSums<double>, SumsOfDoubles<double>,
     SumsOfDoubles<float>, AddToTotal, AddToStates, AddPenaltyGradient,
