@@ -52,12 +52,12 @@ std::vector<Chapter> Chapters() {
        "right]}`. "
        "`Input` is short for InputLayer. `masked_by: [ids]`, also beside the "
        "class, has the job refused unless the mask of what the layer reads is "
-       "that of those layers, and `unmasked: true` unless there is none. With "
-       "`unmasked: true`, Add, Multiply or Subtract of two, and Rescaling by a "
-       "number, are operators as in Keras (`x + y`, `2 * x`), which carry no "
-       "mask on, and are not refused; nor are layers that read masks, such as "
-       "LSTM, which Keras then calls with a keyword and without their mask in "
-       "its file.",
+       "that of those layers. `unmasked: true` marks an operator as in Keras "
+       "(`x + y`, `2 * x`), which carries no mask on: Add, Multiply or "
+       "Subtract of two, and Rescaling by a number; or a call with a keyword, "
+       "for which Keras records no mask, of a layer that reads masks, such as "
+       "LSTM, or of a Sequential. Any other layer with the mark is refused if "
+       "what it reads has a mask.",
        ModelReferences()},
       {"Initializers",
        "Written as a name (`he_normal`) or like a layer (`HeNormal: {seed: "

@@ -14,10 +14,10 @@
 namespace paceline {
 namespace {
 
-// Layers whose calls have the argument `mask` in Keras, and models.
+// Classes whose calls have the argument `mask` in Keras, which it leaves out of
+// calls with keywords. A Functional has it in these, too.
 constexpr absl::string_view kWithMaskArgument[] = {"BatchNormalization",
                                                    "Bidirectional",
-                                                   "Functional",
                                                    "GRU",
                                                    "GlobalAveragePooling1D",
                                                    "LSTM",

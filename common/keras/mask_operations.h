@@ -38,8 +38,8 @@ struct CallMask {
   // inputs.
   std::vector<std::string> masked_by;
   // Keras records no mask for the call: an operator such as x + y, which is no
-  // layer and carries none on, or a call of a layer with keywords, which reads
-  // the mask that there is when the model runs.
+  // layer and carries none on, or a call with keywords of a layer or
+  // Sequential, which reads the mask that there is when the model runs.
   bool unmasked = false;
 };
 

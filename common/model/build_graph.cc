@@ -138,12 +138,14 @@ class GraphBuilder {
   absl::Status CheckMasks(const ModelTree::Child& child,
                           const std::vector<int>& masked_by,
                           const ModelTree& tree, const Path& path) const {
-    absl::Status status = masks_.CheckMakers(child, masked_by, tree);
-    if (status.ok()) status = masks_.CheckUnmasked(child, tree);
-    if (status.ok()) return status;
-    return LayerError(child.class_name(), child.name,
-                      path.Key(child.is_unmasked ? "unmasked" : "masked_by"),
-                      status);
+    const auto at = [&](absl::string_view key, const absl::Status& status) {
+      return status.ok() ? status
+                         : LayerError(child.class_name(), child.name,
+                                      path.Key(key), status);
+    };
+    RETURN_IF_ERROR(
+        at("masked_by", masks_.CheckMakers(child, masked_by, tree)));
+    return at("unmasked", masks_.CheckUnmasked(child, tree));
   }
 
   absl::Status CountLayers(size_t count, const Path& path) {
@@ -251,6 +253,7 @@ class GraphBuilder {
       graph_.inputs.push_back(static_cast<int>(graph_.nodes.size()));
     }
     ASSIGN_OR_RETURN(Node node, MakeNode(layer, std::move(inputs), path));
+    RETURN_IF_ERROR(CheckOperator(child, InputShapes(node), path));
     for (VariableSpec& variable : layer.Variables(InputShapes(node))) {
       absl::Status status = CheckShape(variable.shape);
       if (status.ok()) {
@@ -266,6 +269,23 @@ class GraphBuilder {
     child.variables = node.variables;
     ASSIGN_OR_RETURN(child.node, AddNode(std::move(node), child, path));
     return absl::OkStatus();
+  }
+
+  // Refuses what an operator broadcasts otherwise than its layer does: numpy
+  // adds axes in front of the batch's, Keras' merges behind it.
+  static absl::Status CheckOperator(const ModelTree::Child& child,
+                                    absl::Span<const Shape> inputs,
+                                    const Path& path) {
+    if (inputs.size() < 2 || inputs[0].size() == inputs[1].size() ||
+        !OperatorOf(child)) {
+      return absl::OkStatus();
+    }
+    return LayerError(
+        child.class_name(), child.name, path.Key("unmasked"),
+        absl::UnimplementedError(absl::StrCat(
+            "an operator of tensors with different numbers of axes, ",
+            ShapeToString(inputs[0]), " and ", ShapeToString(inputs[1]),
+            ", is not supported")));
   }
 
   // Adds the nodes of a further call of `child`, whose variables are those of

@@ -33,6 +33,12 @@ bool HasMaskArgument(const ModelTree::Child& child) {
   return child.layer == nullptr || child.layer->has_mask_argument();
 }
 
+// Whether Keras records no mask for calls of it that have keywords.
+bool MayBeUnmasked(const ModelTree::Child& child) {
+  return child.layer == nullptr ? child.model->is_sequential
+                                : child.layer->has_mask_argument();
+}
+
 bool IsAttention(const Layer& layer) {
   return layer.class_name() == MultiHeadAttention::kClassName;
 }
@@ -302,7 +308,7 @@ absl::Status GraphMasks::CheckMakers(const ModelTree::Child& child,
 
 absl::Status GraphMasks::CheckUnmasked(const ModelTree::Child& child,
                                        const ModelTree& tree) const {
-  if (!child.is_unmasked || OperatorOf(child) || HasMaskArgument(child)) {
+  if (!child.is_unmasked || OperatorOf(child) || MayBeUnmasked(child)) {
     return absl::OkStatus();
   }
   for (const int input : child.inputs) {

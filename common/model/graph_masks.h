@@ -10,13 +10,13 @@
 //
 // In Keras an output has two masks:
 //
-// * The recorded one, from when the model was made. Calls of layers that have
-//   an argument `mask` keep it (Layer::has_mask_argument), unless they have
-//   keywords (ModelTree::Child::is_unmasked), and Keras' files have the
-//   operations that compute it among the layers. They are not in ours,
-//   since Keras adds them again, but they count when it orders the layers
-//   (ModelTree::MaskPath). A model in a model records none: neither within, for
-//   its Inputs, nor outside, for its output.
+// * The recorded one, from when the model was made. Calls of models, and of
+//   layers that have an argument `mask` (Layer::has_mask_argument), keep it,
+//   unless they have keywords (ModelTree::Child::is_unmasked); those of a
+//   Functional keep it even then. Keras' files have the operations that compute
+//   it among the layers. They are not in ours, since Keras adds them again, but
+//   they count when it orders the layers (ModelTree::MaskPath). A model in a
+//   model has none within, for its Inputs, and leaves none on its output.
 // * The one that the output has when the model runs, which all others read:
 //   merges, attention, losses, and layers that pass it on. MultiHeadAttention
 //   takes it away from what it has read.
@@ -70,7 +70,8 @@ class GraphMasks {
                            const ModelTree& tree) const;
 
   // Unimplemented if `child` is to be unmasked, but something that it reads has
-  // a mask, and it is neither an operator nor has an argument `mask`.
+  // a mask, and Keras records it or has no argument for it: the child is
+  // neither an operator nor a Sequential nor a layer with an argument `mask`.
   absl::Status CheckUnmasked(const ModelTree::Child& child,
                              const ModelTree& tree) const;
 

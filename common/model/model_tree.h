@@ -55,7 +55,8 @@ struct ModelTree {
     // Of a layer: its variables, indices into Graph::variables.
     std::vector<int> variables;
     // Whether Keras records no mask for the call: the layer stands for an
-    // operator (keras_operator.h), or the call has keywords.
+    // operator (keras_operator.h), or the call, which is not that of a
+    // Functional, has keywords.
     bool is_unmasked = false;
     // Children whose outputs Keras reads to compute the mask that is an
     // argument of the call. Their places in Keras' order of layers depend on it

@@ -174,6 +174,18 @@ def operators():
     return keras.Model(inputs, layers.Dense(10)(x))
 
 
+def keyword():
+    """Keras records the mask of a Functional's call with keywords; its layers' order shows that."""
+    inputs = keras.Input((28, 12))
+    inner = keras.Model(inputs, layers.GRU(12, return_sequences=True)(inputs), name="inner")
+    inputs = keras.Input((28, 28, 1))
+    rows = layers.Reshape((28, 28))(inputs)
+    plain = layers.Dense(12)(layers.Dense(12, activation="tanh")(layers.Dense(12)(rows)))
+    x = inner(layers.Masking()(layers.Dense(12)(rows)), training=False)
+    x = layers.GlobalAveragePooling1D()(layers.Concatenate()([plain, x]))
+    return keras.Model(inputs, layers.Dense(10)(x))
+
+
 def several():
     """Two inputs and two outputs, one of which is also read by a layer."""
     image, rows = keras.Input((28, 28, 1), name="image"), keras.Input((28,), name="rows")
@@ -222,6 +234,7 @@ CASES = {
     "frozen_lamb": (frozen, lambda: optimizers.Lamb(0.001), LOGITS),
     "masked_adam": (masked, lambda: optimizers.Adam(0.001), LOGITS),
     "operators_adam": (operators, lambda: optimizers.Adam(0.001), LOGITS),
+    "keyword_adam": (keyword, lambda: optimizers.Adam(0.001), LOGITS),
     "attention_adam": (attention, lambda: optimizers.Adam(0.001), LOGITS),
     "several_adam": (
         several,

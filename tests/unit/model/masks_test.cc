@@ -11,6 +11,7 @@
 namespace paceline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -213,8 +214,6 @@ TEST(MasksTest, OperatorsCarryNoneOn) {
         "unmasked: true}]}}"}) {
     const auto graph = BehindEmbedding(layers);
     ASSERT_TRUE(graph.ok()) << graph.status();
-    EXPECT_FALSE(graph->tree.is_sequential &&
-                 graph->tree.children.back().model == nullptr);
     EXPECT_THAT(graph->output_masks, ElementsAre(-1)) << layers;
     EXPECT_THAT(graph->nodes.back().masked_inputs, IsEmpty());
   }
@@ -244,6 +243,20 @@ TEST(MasksTest, RefusesOperatorsThatKerasHasNot) {
                         "supported yet"));
 }
 
+// Keras broadcasts the two differently.
+TEST(MasksTest, RefusesOperatorsOfDifferentNumbersOfAxes) {
+  for (const char* inputs : {"[e, f]", "[f, e]"}) {
+    EXPECT_THAT(
+        ErrorOf(absl::StrCat("GRU: {units: 3, name: f}, {Add: {name: s}, "
+                             "inputs: ",
+                             inputs, ", unmasked: true}")),
+        AllOf(HasSubstr("model.layers[3].unmasked: Add \"s\": an operator of "
+                        "tensors with different numbers of axes, ("),
+              HasSubstr("is not supported")))
+        << inputs;
+  }
+}
+
 // As Keras' calls with keywords.
 TEST(MasksTest, UnmaskedCallsReadTheMaskThatThereIs) {
   const std::string lstm = "{LSTM: {units: 2, name: l}, unmasked: true";
@@ -261,6 +274,23 @@ TEST(MasksTest, UnmaskedCallsReadTheMaskThatThereIs) {
                       ", inputs: [e]}, {Concatenate: {}, inputs: [f, l]}"),
               HasSubstr("LSTM \"l\": it reads the mask of \"e\", which "
                         "MultiHeadAttention \"a\" takes away"));
+}
+
+// Keras records the mask of a Functional's call with keywords, too.
+TEST(MasksTest, OnlyCallsOfSequentialModelsAreUnmasked) {
+  const std::string lstm = "LSTM: {units: 2, return_sequences: true, name: l}";
+  const auto model = [&](absl::string_view rest) {
+    return absl::StrCat(
+        "{Model: {name: m, layers: [Input: {shape: [4, 3], "
+        "name: i}, ",
+        rest, "]}, unmasked: true}");
+  };
+  const auto graph = BehindEmbedding(model(lstm));
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_THAT(graph->tree.children.back().mask_paths, IsEmpty());
+  EXPECT_THAT(ErrorOf(model(absl::StrCat("{", lstm, ", inputs: [i]}"))),
+              HasSubstr("model.layers[2].unmasked: Functional \"m\": it does "
+                        "not read the mask of \"e\" in Keras"));
 }
 
 TEST(MasksTest, ChecksWhoMadeAMask) {
