@@ -81,6 +81,7 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   batch.count = prepared.count;
   SetTensors(prepared.features, batch.features);
   SetTensors(prepared.labels, batch.labels);
+  SetTensors(prepared.weights, batch.weights);
   batch.first_example = prepared.begin;
   batch.epoch = lease.epoch();
   batch.loss_divisor = static_cast<double>(prepared.step_count);

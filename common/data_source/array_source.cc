@@ -32,10 +32,11 @@ struct Column {
   std::unique_ptr<std::byte[]> data;
 };
 
-// The features or the labels of a source.
+// All arrays of a source.
 struct Columns {
-  std::vector<ArraySpec> specs;
-  std::vector<Column> columns;
+  std::vector<Column> features;
+  std::vector<Column> labels;
+  std::vector<Column> weights;
 };
 
 // Points `out` to the values of example `index` in each column.
@@ -46,34 +47,31 @@ void ReadRow(const std::vector<Column>& columns, int64_t index,
 
 class ArrayReader : public ExampleReader {
  public:
-  ArrayReader(const std::vector<Column>& features,
-              const std::vector<Column>& labels, int64_t count)
-      : features_(features), labels_(labels), count_(count) {
-    example_.features.resize(features.size());
-    example_.labels.resize(labels.size());
+  ArrayReader(const Columns& columns, int64_t count)
+      : columns_(columns), count_(count) {
+    example_.features.resize(columns.features.size());
+    example_.labels.resize(columns.labels.size());
+    example_.weights.resize(columns.weights.size());
   }
 
   absl::StatusOr<const Example*> Read(int64_t index) override {
     CHECK(index >= 0 && index < count_);
-    ReadRow(features_, index, example_.features);
-    ReadRow(labels_, index, example_.labels);
+    ReadRow(columns_.features, index, example_.features);
+    ReadRow(columns_.labels, index, example_.labels);
+    ReadRow(columns_.weights, index, example_.weights);
     return &example_;
   }
 
  private:
-  const std::vector<Column>& features_;
-  const std::vector<Column>& labels_;
+  const Columns& columns_;
   const int64_t count_;
   Example example_;
 };
 
 class ArraySource : public DataSource {
  public:
-  ArraySource(Columns features, Columns labels, int64_t count)
-      : spec_({std::move(features.specs), std::move(labels.specs)}),
-        features_(std::move(features.columns)),
-        labels_(std::move(labels.columns)),
-        count_(count) {}
+  ArraySource(ExampleSpec spec, Columns columns, int64_t count)
+      : spec_(std::move(spec)), columns_(std::move(columns)), count_(count) {}
 
   const std::string& name() const override {
     return spec_.features.front().origin;
@@ -82,20 +80,19 @@ class ArraySource : public DataSource {
   int64_t example_count() const override { return count_; }
 
   absl::Status CheckClassIds(size_t label, int64_t class_count) const override {
-    Elements all = labels_[label].Row(0);
+    Elements all = columns_.labels[label].Row(0);
     all.count *= count_;
     return Annotate(paceline::CheckClassIds(all, class_count),
                     spec_.labels[label].origin);
   }
 
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
-    return std::make_unique<ArrayReader>(features_, labels_, count_);
+    return std::make_unique<ArrayReader>(columns_, count_);
   }
 
  private:
   const ExampleSpec spec_;
-  const std::vector<Column> features_;
-  const std::vector<Column> labels_;
+  const Columns columns_;
   const int64_t count_;
 };
 
@@ -110,33 +107,39 @@ absl::Status CheckCounts(const std::vector<ArrayToRead>& arrays,
 
 // Adds to `count` again, since a file may have changed after its header was
 // read.
-absl::StatusOr<Columns> ReadColumns(const std::vector<ArrayToRead>& arrays,
-                                    CommonCount& count) {
-  Columns columns;
+absl::Status ReadColumns(const std::vector<ArrayToRead>& arrays,
+                         CommonCount& count, std::vector<ArraySpec>& specs,
+                         std::vector<Column>& columns) {
   for (const ArrayToRead& array : arrays) {
     ASSIGN_OR_RETURN(StoredArray stored, array.read());
     RETURN_IF_ERROR(count.Add(array.origin, stored.shape));
     Shape of_example(stored.shape.begin() + 1, stored.shape.end());
-    columns.specs.push_back(
+    specs.push_back(
         {array.name, array.origin, stored.type, std::move(of_example)});
-    columns.columns.emplace_back(columns.specs.back(), std::move(stored.data));
+    columns.emplace_back(specs.back(), std::move(stored.data));
   }
-  return columns;
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<const DataSource>> ReadArraySource(
-    const std::vector<ArrayToRead>& features,
-    const std::vector<ArrayToRead>& labels) {
-  CHECK(!features.empty());
+    const ArraysToRead& arrays) {
+  CHECK(!arrays.features.empty());
   CommonCount count;
-  RETURN_IF_ERROR(CheckCounts(features, count));
-  RETURN_IF_ERROR(CheckCounts(labels, count));
-  ASSIGN_OR_RETURN(Columns feature_columns, ReadColumns(features, count));
-  ASSIGN_OR_RETURN(Columns label_columns, ReadColumns(labels, count));
-  return std::make_unique<ArraySource>(std::move(feature_columns),
-                                       std::move(label_columns), count.count());
+  RETURN_IF_ERROR(CheckCounts(arrays.features, count));
+  RETURN_IF_ERROR(CheckCounts(arrays.labels, count));
+  RETURN_IF_ERROR(CheckCounts(arrays.weights, count));
+  ExampleSpec spec;
+  Columns columns;
+  RETURN_IF_ERROR(
+      ReadColumns(arrays.features, count, spec.features, columns.features));
+  RETURN_IF_ERROR(
+      ReadColumns(arrays.labels, count, spec.labels, columns.labels));
+  RETURN_IF_ERROR(
+      ReadColumns(arrays.weights, count, spec.weights, columns.weights));
+  return std::make_unique<ArraySource>(std::move(spec), std::move(columns),
+                                       count.count());
 }
 
 }  // namespace paceline

@@ -25,11 +25,17 @@ struct ArrayToRead {
   std::function<absl::StatusOr<StoredArray>()> read;
 };
 
+// Those of ExampleSpec.
+struct ArraysToRead {
+  std::vector<ArrayToRead> features;
+  std::vector<ArrayToRead> labels;
+  std::vector<ArrayToRead> weights = {};
+};
+
 // Reads the arrays, at least one of features. InvalidArgument, before reading
 // any values, names two arrays with different numbers of examples.
 absl::StatusOr<std::unique_ptr<const DataSource>> ReadArraySource(
-    const std::vector<ArrayToRead>& features,
-    const std::vector<ArrayToRead>& labels);
+    const ArraysToRead& arrays);
 
 }  // namespace paceline
 

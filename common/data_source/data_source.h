@@ -37,16 +37,20 @@ struct ArraySpec {
 struct ExampleSpec {
   std::vector<ArraySpec> features;
   std::vector<ArraySpec> labels;
+  // How much an example counts: Keras' sample_weight. Each is for an output, or
+  // the only one, without a name, for all outputs.
+  std::vector<ArraySpec> weights = {};
 };
 
-// What is read of examples: predictions need no labels. A source without them
-// has none in its ExampleSpec.
+// What is read of examples: predictions need no labels and no weights. A source
+// without them has none in its ExampleSpec.
 enum class Contents { kFeaturesAndLabels, kFeatures };
 
 // One example: the values of each array, in the order of the spec.
 struct Example {
   std::vector<Elements> features;
   std::vector<Elements> labels;
+  std::vector<Elements> weights = {};
 };
 
 // Reads the examples of a source, which must outlive the reader. Not

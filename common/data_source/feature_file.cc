@@ -18,9 +18,9 @@ absl::StatusOr<std::unique_ptr<const DataSource>> OpenFeatureFile(
       ASSIGN_OR_RETURN(NpyHeader header, ReadNpyHeader(path));
       return std::move(header.shape);
     };
-    return ReadArraySource(
-        {{/*name=*/"", path, read_shape, [&path] { return ReadNpy(path); }}},
-        /*labels=*/{});
+    return ReadArraySource({.features = {{/*name=*/"", path, read_shape,
+                                          [&path] { return ReadNpy(path); }}},
+                            .labels = {}});
   }
   if (absl::EndsWith(path, ".npz")) {
     NpzSource source;

@@ -1,5 +1,6 @@
 #include "common/data_source/idx_source.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +57,34 @@ Accessors<v1::IdxSource, Files> Labels() {
           }};
 }
 
+Accessors<v1::IdxSource, std::optional<Files>> Weights() {
+  return {[](const v1::IdxSource& source) {
+            return HasSampleWeight(source)
+                       ? std::optional(FilesOf(source.sample_weight(),
+                                               source.named_sample_weights()))
+                       : std::nullopt;
+          },
+          [](v1::IdxSource& source, const std::optional<Files>& files) {
+            SetFiles(files.value_or(Files()), *source.mutable_sample_weight(),
+                     *source.mutable_named_sample_weights());
+          }};
+}
+
+// An empty path would be no weights.
+Field<v1::IdxSource> WeightsField() {
+  Field<v1::IdxSource> field = Optional(
+      "sample_weight", Weights(),
+      "How much each example counts in the losses, of shape [examples]. For "
+      "several outputs, a map from the model's output layers to their files, "
+      "or one file for all.");
+  field.read = [read = field.read](const Value& value, const Path& path,
+                                   v1::IdxSource& source) {
+    if (value == Value("")) return ConfigError(path, "the path is empty");
+    return read(value, path, source);
+  };
+  return field;
+}
+
 std::vector<ArrayToRead> ArraysOf(const Files& files) {
   std::vector<ArrayToRead> arrays;
   for (const auto& [name, file] : files.entries) {
@@ -91,6 +120,7 @@ const FieldTable<v1::IdxSource>& v1::FieldsOf(const IdxSource*) {
                 "Labels, of shape [examples] or [examples, classes]. For "
                 "several outputs, a map from the model's output layers to "
                 "their files."),
+       WeightsField(),
        Optional("stream", Scalar(&IdxSource::stream, &IdxSource::set_stream),
                 "Whether examples are read one after the other as they are "
                 "needed, without `shuffle`, instead of all into memory.")});
@@ -99,15 +129,26 @@ const FieldTable<v1::IdxSource>& v1::FieldsOf(const IdxSource*) {
 
 bool IsIdxStream(const v1::IdxSource& source) { return source.stream(); }
 
+bool HasSampleWeight(const v1::IdxSource& source) {
+  return !source.sample_weight().empty() ||
+         !source.named_sample_weights().empty();
+}
+
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxSource(
     const v1::IdxSource& source, Contents contents) {
   const Files features = Features().get(source);
-  const Files labels =
-      contents == Contents::kFeatures ? Files() : Labels().get(source);
-  if (source.stream()) {
-    return OpenIdxStream({SpecsOf(features), SpecsOf(labels)});
+  Files labels;
+  Files weights;
+  if (contents != Contents::kFeatures) {
+    labels = Labels().get(source);
+    weights = Weights().get(source).value_or(Files());
   }
-  return ReadArraySource(ArraysOf(features), ArraysOf(labels));
+  if (source.stream()) {
+    return OpenIdxStream(
+        {SpecsOf(features), SpecsOf(labels), SpecsOf(weights)});
+  }
+  return ReadArraySource(
+      {ArraysOf(features), ArraysOf(labels), ArraysOf(weights)});
 }
 
 }  // namespace paceline

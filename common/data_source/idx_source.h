@@ -18,6 +18,7 @@ const FieldTable<IdxSource>& FieldsOf(const IdxSource*);
 namespace paceline {
 
 bool IsIdxStream(const v1::IdxSource& source);
+bool HasSampleWeight(const v1::IdxSource& source);
 
 // Reads the files; for a stream, their headers. Errors are those of idx.h, and
 // InvalidArgument if the numbers of examples differ.

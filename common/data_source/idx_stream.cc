@@ -19,6 +19,13 @@ namespace {
 // The open files of several arrays.
 using RowFiles = std::vector<IdxRows>;
 
+// Those of a source.
+struct SourceFiles {
+  RowFiles features;
+  RowFiles labels;
+  RowFiles weights;
+};
+
 absl::Status ReadRow(RowFiles& files, int64_t index,
                      std::vector<Elements>& out) {
   for (size_t i = 0; i < files.size(); ++i) {
@@ -29,21 +36,21 @@ absl::Status ReadRow(RowFiles& files, int64_t index,
 
 class StreamReader : public ExampleReader {
  public:
-  StreamReader(RowFiles features, RowFiles labels)
-      : features_(std::move(features)), labels_(std::move(labels)) {
-    example_.features.resize(features_.size());
-    example_.labels.resize(labels_.size());
+  explicit StreamReader(SourceFiles files) : files_(std::move(files)) {
+    example_.features.resize(files_.features.size());
+    example_.labels.resize(files_.labels.size());
+    example_.weights.resize(files_.weights.size());
   }
 
   absl::StatusOr<const Example*> Read(int64_t index) override {
-    RETURN_IF_ERROR(ReadRow(features_, index, example_.features));
-    RETURN_IF_ERROR(ReadRow(labels_, index, example_.labels));
+    RETURN_IF_ERROR(ReadRow(files_.features, index, example_.features));
+    RETURN_IF_ERROR(ReadRow(files_.labels, index, example_.labels));
+    RETURN_IF_ERROR(ReadRow(files_.weights, index, example_.weights));
     return &example_;
   }
 
  private:
-  RowFiles features_;
-  RowFiles labels_;
+  SourceFiles files_;
   Example example_;
 };
 
@@ -86,10 +93,11 @@ class IdxStream : public DataSource {
   }
 
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
-    ASSIGN_OR_RETURN(RowFiles features, OpenFiles(spec_.features, count_));
-    ASSIGN_OR_RETURN(RowFiles labels, OpenFiles(spec_.labels, count_));
-    return std::make_unique<StreamReader>(std::move(features),
-                                          std::move(labels));
+    SourceFiles files;
+    ASSIGN_OR_RETURN(files.features, OpenFiles(spec_.features, count_));
+    ASSIGN_OR_RETURN(files.labels, OpenFiles(spec_.labels, count_));
+    ASSIGN_OR_RETURN(files.weights, OpenFiles(spec_.weights, count_));
+    return std::make_unique<StreamReader>(std::move(files));
   }
 
  private:
@@ -116,6 +124,7 @@ absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxStream(
   CommonCount count;
   RETURN_IF_ERROR(Describe(spec.features, count));
   RETURN_IF_ERROR(Describe(spec.labels, count));
+  RETURN_IF_ERROR(Describe(spec.weights, count));
   return std::make_unique<IdxStream>(std::move(spec), count.count());
 }
 

@@ -17,6 +17,7 @@ struct Side {
 
 constexpr Side kInputs = {"features", "input"};
 constexpr Side kOutputs = {"labels", "output"};
+constexpr Side kWeights = {"weights", "output"};
 
 Shape WithoutTrailingOnes(Shape shape) {
   while (!shape.empty() && shape.back() == 1) shape.pop_back();
@@ -76,6 +77,26 @@ absl::StatusOr<std::vector<size_t>> Match(
   return match;
 }
 
+// For each output, its weights.
+absl::StatusOr<std::vector<std::optional<size_t>>> MatchWeights(
+    const std::string& source, const std::vector<ArraySpec>& arrays,
+    const std::vector<ModelArray>& outputs) {
+  std::vector<std::optional<size_t>> match(outputs.size());
+  for (size_t array = 0; array < arrays.size(); ++array) {
+    bool is_of_output = false;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const std::string& name = arrays[array].name;
+      if (!name.empty() && name != outputs[i].name) continue;
+      RETURN_IF_ERROR(
+          CheckShape(kWeights, arrays[array], {outputs[i].name, {}}));
+      match[i] = array;
+      is_of_output = true;
+    }
+    if (!is_of_output) return WrongNames(kWeights, source, arrays, outputs);
+  }
+  return match;
+}
+
 }  // namespace
 
 absl::StatusOr<ArrayMatch> MatchArrays(const DataSource& source,
@@ -86,6 +107,10 @@ absl::StatusOr<ArrayMatch> MatchArrays(const DataSource& source,
   if (model.outputs.empty()) return match;
   ASSIGN_OR_RETURN(match.outputs, Match(kOutputs, source.name(),
                                         source.spec().labels, model.outputs));
+  if (!model.has_sample_weights) return match;
+  ASSIGN_OR_RETURN(
+      match.weights,
+      MatchWeights(source.name(), source.spec().weights, model.outputs));
   return match;
 }
 

@@ -2,12 +2,13 @@
 //
 // If a job names arrays by the model's inputs and outputs, they are matched by
 // name, in any order. An array without a name is for a model with one input, or
-// one output.
+// one output; of weights, for all outputs.
 #ifndef PACELINE_COMMON_DATA_SOURCE_MODEL_ARRAYS_H_
 #define PACELINE_COMMON_DATA_SOURCE_MODEL_ARRAYS_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,10 +31,12 @@ struct ModelArray {
 };
 
 // In the model's order. Without outputs, for predictions, a source's labels
-// are ignored.
+// and weights are ignored.
 struct ModelArrays {
   std::vector<ModelArray> inputs;
   std::vector<ModelArray> outputs;
+  // Whether each output also takes a weight of each example: a number.
+  bool has_sample_weights = false;
 };
 
 // For each input, the index of its array among the source's features; for each
@@ -41,10 +44,14 @@ struct ModelArrays {
 struct ArrayMatch {
   std::vector<size_t> inputs;
   std::vector<size_t> outputs;
+  // For each output, the index among the source's weights; nullopt: it has
+  // none, so that examples have the weight 1.
+  std::vector<std::optional<size_t>> weights = {};
 };
 
 // InvalidArgument unless each input and output has exactly one array, by name,
-// with its shape (ignoring trailing dimensions of 1).
+// with its shape (ignoring trailing dimensions of 1), and each array of weights
+// is of an output, and of numbers.
 absl::StatusOr<ArrayMatch> MatchArrays(const DataSource& source,
                                        const ModelArrays& model);
 

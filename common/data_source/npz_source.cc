@@ -54,7 +54,12 @@ const FieldTable<NpzSource>& FieldsOf(const NpzSource*) {
        Optional("labels", &NpzSource::labels,
                 "Name of the array of labels, of shape [examples] or "
                 "[examples, classes]. For several outputs, a map from the "
-                "model's output layers to the names of their arrays.")});
+                "model's output layers to the names of their arrays."),
+       Optional("sample_weight", &NpzSource::sample_weight,
+                "Name of the array of how much each example counts in the "
+                "losses, of shape [examples]. For several outputs, a map from "
+                "the model's output layers to the names of their arrays, or "
+                "one for all.")});
   return table;
 }
 
@@ -62,10 +67,14 @@ absl::StatusOr<std::unique_ptr<const DataSource>> OpenNpzSource(
     const NpzSource& source, Contents contents) {
   ASSIGN_OR_RETURN(const NpzArchive archive,
                    NpzArchive::Open(source.file.text));
-  return ReadArraySource(ArraysOf(archive, source.features),
-                         contents == Contents::kFeatures
-                             ? std::vector<ArrayToRead>()
-                             : ArraysOf(archive, source.labels));
+  ArraysToRead arrays = {ArraysOf(archive, source.features), {}};
+  if (contents != Contents::kFeatures) {
+    arrays.labels = ArraysOf(archive, source.labels);
+    if (source.sample_weight) {
+      arrays.weights = ArraysOf(archive, *source.sample_weight);
+    }
+  }
+  return ReadArraySource(arrays);
 }
 
 }  // namespace paceline

@@ -3,6 +3,7 @@
 #define PACELINE_COMMON_DATA_SOURCE_NPZ_SOURCE_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -28,9 +29,14 @@ struct NpzSource {
   FilePath file;
   ByName<ArrayName> features = {{{"", {"x"}}}};
   ByName<ArrayName> labels = {{{"", {"y"}}}};
+  std::optional<ByName<ArrayName>> sample_weight;
 };
 
 const FieldTable<NpzSource>& FieldsOf(const NpzSource*);
+
+inline bool HasSampleWeight(const NpzSource& source) {
+  return source.sample_weight.has_value();
+}
 
 // Reads the arrays. Errors are those of npz.h, and InvalidArgument if the
 // numbers of examples differ.

@@ -29,6 +29,8 @@ struct Source {
       open;
   // Whether the data set's source is a stream, if it is of this kind.
   std::function<bool(const v1::Dataset&)> is_stream;
+  // Whether it has weights of examples, if it is of this kind.
+  std::function<bool(const v1::Dataset&)> has_sample_weight;
   std::string example;
   std::function<ClassReference()> reference;
 };
@@ -62,7 +64,12 @@ Source SourceOf(const Accessors<v1::Dataset, std::optional<S>>& member,
             const std::optional<S> source = get(dataset);
             return source && is_stream(*source);
           },
-          fields.Example(), [&fields] { return fields.Reference(); }};
+          [get = member.get](const v1::Dataset& dataset) {
+            const std::optional<S> source = get(dataset);
+            return source && HasSampleWeight(*source);
+          },
+          fields.Example(),
+          [&fields] { return fields.Reference(); }};
 }
 
 // nullopt if the data set has a source of another kind. InvalidArgument for a
@@ -154,6 +161,13 @@ bool IsStream(const v1::Dataset& dataset) {
   return std::any_of(
       Sources().begin(), Sources().end(),
       [&dataset](const Source& source) { return source.is_stream(dataset); });
+}
+
+bool HasSampleWeight(const v1::Dataset& dataset) {
+  return std::any_of(Sources().begin(), Sources().end(),
+                     [&dataset](const Source& source) {
+                       return source.has_sample_weight(dataset);
+                     });
 }
 
 absl::StatusOr<DataSourcePtr> OpenDataSource(const v1::Dataset& dataset,

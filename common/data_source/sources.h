@@ -29,6 +29,9 @@ std::vector<ClassReference> SourceReferences();
 // Whether the data set is read sequentially, so that it cannot be shuffled.
 bool IsStream(const v1::Dataset& dataset);
 
+// Whether the data set says how much each example counts.
+bool HasSampleWeight(const v1::Dataset& dataset);
+
 // Opens the source of a data set. Does not change paths. Errors name the file;
 // InvalidArgument also if the source is unknown or malformed, since a peer may
 // have sent it. Blocks while it reads.

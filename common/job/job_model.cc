@@ -3,15 +3,46 @@
 #include <algorithm>
 
 #include "common/base/status_macros.h"
+#include "common/config/path.h"
+#include "common/data_source/sources.h"
 #include "common/model/build_graph.h"
 #include "common/optimizer/make_optimizer.h"
 #include "common/strategy/strategy_traits.h"
 
 namespace paceline {
+namespace {
+
+// Whether any data set has weights of examples. The model then takes them
+// everywhere; examples of the others have the weight 1.
+bool HasSampleWeights(const v1::Data& data) {
+  return HasSampleWeight(data.train()) || HasSampleWeight(data.validation()) ||
+         HasSampleWeight(data.test());
+}
+
+}  // namespace
+
 absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job) {
+  if (!job.class_weight().empty() && HasSampleWeight(job.data().train())) {
+    return ConfigError(Path("class_weight"),
+                       "excludes sample_weight in data.train, as in Keras");
+  }
   JobModel model;
   ASSIGN_OR_RETURN(model.graph, BuildGraph(job.model()));
   ASSIGN_OR_RETURN(model.objectives, MakeObjectives(job, model.graph));
+  if (!HasSampleWeights(job.data())) return model;
+  for (size_t i = 0; i < model.objectives.size(); ++i) {
+    Objective& objective = model.objectives[i];
+    if (objective.loss->reduction == "mean_with_sample_weight") {
+      const std::string& output = model.graph.output_name(i);
+      return ConfigError(
+          job.named_losses().contains(output) ? Path("loss").Key(output)
+                                              : Path("loss"),
+          "its reduction mean_with_sample_weight is not supported yet beside "
+          "sample_weight in data; expected sum_over_batch_size",
+          absl::StatusCode::kUnimplemented);
+    }
+    objective.has_sample_weights = true;
+  }
   return model;
 }
 

@@ -12,12 +12,19 @@ op::Tensor LowerElements(const Loss& loss, const OutputTensors& tensors) {
   return loss.Lower(tensors.input, tensors.labels, tensors.from_logits);
 }
 
+// The losses of the examples, from those of their elements.
+op::Tensor WeightedLosses(const op::Tensor& of_elements,
+                          const OutputTensors& tensors) {
+  const op::Tensor losses = LossesOfExamples(of_elements, tensors.mask);
+  return tensors.weights ? losses * *tensors.weights : losses;
+}
+
 }  // namespace
 
 op::Tensor LowerLoss(const OutputSpec& output, bool is_training,
                      const OutputTensors& tensors) {
   const op::Tensor losses =
-      LossesOfExamples(LowerElements(*output.loss, tensors), tensors.mask);
+      WeightedLosses(LowerElements(*output.loss, tensors), tensors);
   if (!is_training || output.class_weights.empty()) return losses;
   return losses * WeightsOfExamples(tensors.labels, output.class_weights,
                                     losses.data_type());
@@ -29,7 +36,7 @@ op::Tensor LowerMetric(const Metric& metric, const OutputTensors& tensors) {
                                 ? LowerElements(*loss, tensors)
                                 : metric.Lower(tensors.input, tensors.labels);
   if (!metric.is_mean()) return values;
-  if (metric.is_output_loss()) return LossesOfExamples(values, tensors.mask);
+  if (metric.is_output_loss()) return WeightedLosses(values, tensors);
   return tensors.mask ? MaskedMeanState(values, *tensors.mask)
                       : MeanOfExamples(values);
 }

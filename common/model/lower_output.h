@@ -18,11 +18,13 @@ struct OutputTensors {
   op::Tensor labels;
   // Numbers; nullopt: the output has none.
   std::optional<op::Tensor> mask;
+  // Of shape (batch); nullopt: OutputSpec::has_sample_weights is false.
+  std::optional<op::Tensor> weights;
   bool from_logits = false;
 };
 
-// The losses of the examples, of shape (batch): in training with the weights of
-// their classes.
+// The losses of the examples, of shape (batch), with their weights, in training
+// also with those of their classes.
 op::Tensor LowerLoss(const OutputSpec& output, bool is_training,
                      const OutputTensors& tensors);
 

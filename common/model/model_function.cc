@@ -79,6 +79,10 @@ class ModelLowering {
               ? function_.AddParameter({DataType::kInt32, {spec_.batch_size}})
               : add(WithBatch(graph_.output_shape(i))));
     }
+    for (const OutputSpec& output : spec_.outputs) {
+      if (!output.has_sample_weights) continue;
+      model_->weights.push_back(add({spec_.batch_size}));
+    }
     for (const VariableSpec& variable : graph_.variables) {
       model_->variables.push_back(add(variable.shape));
     }
@@ -118,13 +122,21 @@ class ModelLowering {
   OutputTensors TensorsOf(const Loss* loss, size_t output) const {
     const op::Tensor& labels = model_->labels[output];
     if (loss == nullptr) {
-      return {model_->outputs[output], labels, MaskOf(output)};
+      return {model_->outputs[output], labels, MaskOf(output),
+              WeightsOf(output)};
     }
     const LossInput input = ResolveLossInput(graph_, graph_.outputs[output],
                                              *loss, spec_.is_training);
     const std::vector<op::Tensor>& from =
         input.before_activation ? before_activation_ : outputs_;
-    return {from[input.node], labels, MaskOf(output), input.from_logits};
+    return {from[input.node], labels, MaskOf(output), WeightsOf(output),
+            input.from_logits};
+  }
+
+  std::optional<op::Tensor> WeightsOf(size_t output) const {
+    return spec_.outputs[output].has_sample_weights
+               ? std::optional(model_->weights[output])
+               : std::nullopt;
   }
 
   // Of Graph::outputs[output].

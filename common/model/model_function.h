@@ -39,6 +39,8 @@ struct ModelFunction {
   // By output: int32 (batch) if the loss is sparse, else (batch, output
   // shape...).
   std::vector<op::Tensor> labels;
+  // By output, of shape (batch); none without OutputSpec::has_sample_weights.
+  std::vector<op::Tensor> weights;
   // By index in Graph::variables.
   std::vector<op::Tensor> variables;
   // Scalars: Batch::loss_divisor and Batch::regularization_scale.

@@ -232,6 +232,7 @@ std::vector<OutputSpec> SpecsOf(absl::Span<const Objective> objectives) {
     specs.push_back({.loss = objective.loss.get(),
                      .weight = objective.weight,
                      .class_weights = objective.class_weights,
+                     .has_sample_weights = objective.has_sample_weights,
                      .metrics = objective.metrics});
   }
   return specs;

@@ -24,6 +24,9 @@ struct Objective {
   double weight = 1;
   // Of examples in training: Keras' class_weight. Empty: 1 each.
   std::vector<double> class_weights;
+  // Whether the data have weights of examples: Keras' sample_weight. Set by
+  // MakeJobModel.
+  bool has_sample_weights = false;
   // If the model has several outputs, their names in logs begin with that of
   // the output, and the first is its loss without the weight: "digit_loss",
   // "digit_accuracy".

@@ -19,6 +19,9 @@ struct OutputSpec {
   // Factors of the losses of examples in training (class_weights.h). Empty:
   // none.
   absl::Span<const double> class_weights = {};
+  // Whether batches have a weight of each example, a factor of its loss. All
+  // outputs of a model have them, or none.
+  bool has_sample_weights = false;
   // Metrics of the output and its labels. The loss of a single output, as Keras
   // reports it, is a MeanLoss among these.
   absl::Span<const std::unique_ptr<const Metric>> metrics = {};

@@ -85,7 +85,8 @@ class KerasTest : public ::testing::TestWithParam<
                 .loss = ValueFromJson(expected_["loss"]),
                 .metrics = ValueFromJson(expected_["metrics"]),
                 .class_weight = expected_.value(
-                    "class_weight", std::map<std::string, double>())}),
+                    "class_weight", std::map<std::string, double>()),
+                .has_sample_weights = expected_.contains("sample_weight")}),
         device_(under_test_.make()),
         on_device_(model_, *device_) {
     const double scale = expected_["scale"];
@@ -104,6 +105,10 @@ class KerasTest : public ::testing::TestWithParam<
     examples_.features = {
         Features(examples_.count * NumElements(model_.graph().input_shape(0)))};
     examples_.labels = {expected_["labels"].get<std::vector<double>>()};
+    if (expected_.contains("sample_weight")) {
+      examples_.weights = {
+          expected_["sample_weight"].get<std::vector<double>>()};
+    }
     examples_.loss_divisor = static_cast<double>(examples_.count);
   }
 

@@ -175,6 +175,7 @@ std::vector<Objective> ModelUnderTest::MakeOutputs(const ModelConfig& config,
             MakeLoss(FromProto(ObjectOf(configs[i].loss)), Path("loss"))),
         .weight = configs[i].weight,
         .class_weights = {},
+        .has_sample_weights = config.has_sample_weights,
         .metrics = {}};
     CheckOk(output.loss->CheckOutput(shape));
     v1::Job job;
@@ -237,6 +238,10 @@ Examples ModelUnderTest::SomeExamples(int64_t count) const {
   }
   for (size_t i = 0; i < graph_.outputs.size(); ++i) {
     examples.labels.push_back(SomeLabels(i, count));
+    if (!outputs_[i].has_sample_weights) continue;
+    std::vector<double>& weights = examples.weights.emplace_back(
+        SomeNumbers(count, Numbered("weights", i)));
+    for (double& weight : weights) weight += 1;
   }
   return examples;
 }
@@ -323,6 +328,10 @@ StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
     labels.emplace_back(examples.labels[i],
                         are_sparse ? DataType::kInt32 : type());
   }
+  std::vector<TypedNumbers> weights;
+  for (const auto& each : examples.weights) {
+    weights.emplace_back(each, type());
+  }
   Program& program = ProgramOf(spec);
   CHECK_EQ(program.batch_size(), examples.count);
 
@@ -331,6 +340,7 @@ StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
       program.SetBatch({.count = examples.count,
                         .features = TensorsOf(features),
                         .labels = TensorsOf(labels),
+                        .weights = TensorsOf(weights),
                         .first_example = examples.first_example,
                         .epoch = examples.epoch,
                         .loss_divisor = examples.loss_divisor,

@@ -37,6 +37,7 @@ struct ModelConfig {
   Value loss = "mse";
   Value metrics = Value::List{};
   std::map<std::string, double> class_weight = {};
+  bool has_sample_weights = false;
   Precision precision = Precision::kFloat32;
   // For a model with several inputs or outputs, instead of the fields above.
   std::vector<OutputConfig> outputs = {};
@@ -48,6 +49,8 @@ struct Examples {
   // By input, and by output of the model.
   std::vector<std::vector<double>> features;
   std::vector<std::vector<double>> labels;
+  // By output, if the model has weights of examples.
+  std::vector<std::vector<double>> weights = {};
   int64_t first_example = 0;
   int64_t epoch = 0;
   double loss_divisor = 1;

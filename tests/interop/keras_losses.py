@@ -9,10 +9,8 @@ SIGMOID = {"Dense": {"units": 5, "activation": "sigmoid"}}
 HIDDEN = {"Flatten": {}}
 
 
-def case(name, layers, loss, labels, scale=3.0, shape=(4,), class_weight=None):
-    return model_case(
-        name, list(shape), layers, loss, labels, batch=4, scale=scale, class_weight=class_weight
-    )  # fmt: skip
+def case(name, layers, loss, labels, scale=3.0, shape=(4,), **weights):
+    return model_case(name, list(shape), layers, loss, labels, batch=4, scale=scale, **weights)
 
 
 def loss_cases():
@@ -25,6 +23,7 @@ def loss_cases():
         *segmentation_cases(),
         *similarity_cases(),
         *class_weight_cases(),
+        *sample_weight_cases(),
     ]
 
 
@@ -41,6 +40,25 @@ def class_weight_cases():
             class_weight=weights,
         ),
         case("class_weight_binary", [one], binary, "bits", class_weight={1: 2.5}),
+    ]  # fmt: skip
+
+
+def sample_weight_cases():
+    """An example without weight does not count; metrics take all alike."""
+    weights = [2.0, 0.0, 0.25, 1.5]
+    sparse = {"SparseCategoricalCrossentropy": {"from_logits": True}}
+    rows = (3, 2)
+    return [
+        case(
+            "sample_weight_sparse", [DENSE], sparse, "sparse", sample_weight=weights,
+            metrics=["accuracy"],
+        ),
+        case("sample_weight_rows", [DENSE], "mse", "values", shape=rows, sample_weight=weights),
+        case("sample_weight_whole_batch", [SIGMOID], "Dice", "bits", sample_weight=weights),
+        case(
+            "sample_weight_masked", [{"Masking": {"mask_value": 0.0}}, DENSE], "mae", "values",
+            shape=rows, sample_weight=weights, metrics=["mse"],
+        ),
     ]  # fmt: skip
 
 

@@ -121,20 +121,19 @@ def value_labels(count, shape):
 
 def example_weights(labels, class_weight):
     """What fit makes of a class_weight."""
-    if class_weight is None:
-        return None
     return data_adapter_utils.class_weight_to_sample_weights(labels, class_weight)
 
 
 def model_case(
-    name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0, class_weight=None
+    name, shape, layers, loss, labels, metrics=(), batch=3, scale=1.0, class_weight=None,
+    sample_weight=None,
 ):  # fmt: skip
     """Output, loss, metrics and gradients of a model.
 
     Features are those of `features`, variable i is ramp(salt 10 + i) times `scale`; its
     square plus 0.25 if it is not trainable, such as a variance. `labels` is
     "sparse", "one_hot", "bits" or "values". A `class_weight` has its effect on
-    gradients only. Gradients of what is not trainable
+    gradients only, a `sample_weight` on the loss, too. Gradients of what is not trainable
     are the deltas that a step of training makes.
     """
     keras.utils.clear_session()
@@ -158,12 +157,17 @@ def model_case(
         loss=make_object(keras.losses, loss),
         metrics=[make_object(keras.metrics, each) for each in metrics],
     )
-    logs = model.evaluate(x, y, batch_size=batch, verbose=0, return_dict=True)
+    counts = None
+    if sample_weight is not None:
+        # Keras broadcasts only axes that are there.
+        counts = np.array(sample_weight, np.float32).reshape(-1, *[1] * (len(output_shape) - 1))
+    logs = model.evaluate(x, y, batch_size=batch, sample_weight=counts, verbose=0, return_dict=True)
     output = numbers(model.predict(x, verbose=0))
     before = [v.numpy() for v in weights]
     with tf.GradientTape() as tape:
         prediction = model(x, training=True)
-        value = model.compute_loss(x, y, prediction, example_weights(y, class_weight))
+        in_training = counts if class_weight is None else example_weights(y, class_weight)
+        value = model.compute_loss(x, y, prediction, in_training)
     slopes = iter(tape.gradient(value, [v.value for v in weights if v.trainable]))
     gradients = [
         tf.convert_to_tensor(next(slopes)) if v.trainable else v.numpy() - old
@@ -173,6 +177,7 @@ def model_case(
     return {
         "name": name,
         **({"class_weight": weights_of_classes} if class_weight else {}),
+        **({"sample_weight": list(sample_weight)} if sample_weight else {}),
         "layers": [{"Input": {"shape": shape}}, *layers],
         "loss": loss,
         "metrics": list(metrics),

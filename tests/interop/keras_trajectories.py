@@ -79,7 +79,11 @@ def make_data(case):
     count = BATCH * STEPS
     images, ids = fashion_mnist(count + VALIDATION)
     x, y = features(images), make_labels(case.labels, images, ids)
-    return {"x": x[:count], "y": y[:count], "x_val": x[count:], "y_val": y[count:]}
+    # From 0 to 2.
+    w = np.arange(len(x), dtype=np.float32) % 9 / 4
+    arrays = {"x": x, "y": y, "w": w}
+    after = {f"{name}_val": array[count:] for name, array in arrays.items()}
+    return {name: array[:count] for name, array in arrays.items()} | after
 
 
 # --- Both sides --------------------------------------------------------------------------------
@@ -90,10 +94,11 @@ def make_data(case):
 
 def train_keras(case, model):
     data, recorder = make_data(case), Recorder()
-    validation = (data["x_val"], data["y_val"]) if case.kind == "metrics" else None
+    weights = (data["w"], data["w_val"]) if case.sample_weight else (None, None)
+    validation = (data["x_val"], data["y_val"], weights[1]) if case.kind == "metrics" else None
     history = model.fit(
         data["x"], data["y"], BATCH, EPOCHS, verbose=0, callbacks=[recorder],
-        validation_data=validation, shuffle=False,
+        sample_weight=weights[0], validation_data=validation, shuffle=False,
     ).history  # fmt: skip
     return make_result(recorder.losses, model, history)
 
@@ -142,6 +147,9 @@ def train_job(binaries, folder, case, strategy):
     data = {"train": {"npz": {"file": "data.npz"}}}
     if case.kind == "metrics":
         data["validation"] = {"npz": {"file": "data.npz", "features": "x_val", "labels": "y_val"}}
+    if case.sample_weight:
+        data["train"]["npz"]["sample_weight"] = "w"
+        data["validation"]["npz"]["sample_weight"] = "w_val"
     job = {
         "model": "start.keras",
         "data": data,

@@ -80,6 +80,8 @@ class Case:
     loss: object = lambda: losses.SparseCategoricalCrossentropy(from_logits=True)
     optimizer: object = lambda: optimizers.SGD(0.05, 0.9)
     metrics: object = lambda: []
+    # Whether examples have weights.
+    sample_weight: bool = False
     # Keys of the job beside the usual ones.
     job: dict = dataclasses.field(default_factory=dict)
 
@@ -303,6 +305,18 @@ def metric_cases():
     }
 
 
+def sample_weight_cases():
+    def case(**what):
+        return Case("metrics", optimizer=lambda: optimizers.Adam(0.005), sample_weight=True, **what)
+
+    return {
+        "sample_weight": case(metrics=lambda: ["accuracy"]),
+        "sample_weight of rows": case(
+            labels="rows", network=softplus, loss=lambda: "mae", metrics=lambda: ["mse"]
+        ),
+    }
+
+
 def of_ids():
     m = metrics
     return [
@@ -374,5 +388,11 @@ def of_rows():
 
 
 CASES = (
-    optimizer_cases() | schedule_cases() | loss_cases() | regularizer_cases() | constraint_cases() | metric_cases()
+    optimizer_cases()
+    | schedule_cases()
+    | loss_cases()
+    | regularizer_cases()
+    | constraint_cases()
+    | metric_cases()
+    | sample_weight_cases()
 )

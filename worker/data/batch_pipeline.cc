@@ -58,8 +58,11 @@ absl::StatusOr<std::unique_ptr<BatchPipeline>> BatchPipeline::Create(
     phases.emplace(phase, Phase{data, EpochOrder(data.order), std::move(match),
                                 std::move(reader)});
   }
-  const int64_t elements =
+  int64_t elements =
       ElementsOf(options.model.inputs) + ElementsOf(options.model.outputs);
+  if (options.model.has_sample_weights) {
+    elements += std::ssize(options.model.outputs);
+  }
   if (elements > limits::kMaxElements / batch_size) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "%s: a batch of %d examples has more than the limit of %d elements",
@@ -77,6 +80,9 @@ BatchPipeline::BatchPipeline(const PipelineOptions& options,
     : type_(options.type),
       features_(ColumnsOf(options.model.inputs, type_)),
       labels_(ColumnsOf(options.model.outputs, type_)),
+      weights_(
+          options.model.has_sample_weights ? options.model.outputs.size() : 0,
+          {.type = type_, .row_size = 1}),
       lease_source_(std::move(lease_source)),
       phases_(std::move(phases)) {
   AllocateBatches(batch_size);
@@ -101,6 +107,7 @@ void BatchPipeline::AllocateBatches(int64_t batch_size) {
   int64_t batch_bytes = 0;
   for (const Column& column : features_) batch_bytes += size_bytes(column);
   for (const Column& column : labels_) batch_bytes += size_bytes(column);
+  for (const Column& column : weights_) batch_bytes += size_bytes(column);
   memory_ = Allocate(kBufferCount * batch_bytes);
 
   std::byte* next = memory_.get();
@@ -114,6 +121,7 @@ void BatchPipeline::AllocateBatches(int64_t batch_size) {
   for (PreparedBatch& batch : batches_) {
     prepare(features_, batch.features);
     prepare(labels_, batch.labels);
+    prepare(weights_, batch.weights);
   }
 }
 
@@ -255,6 +263,20 @@ absl::Status BatchPipeline::FillRow(const Example& example, const Phase& phase,
     RETURN_IF_ERROR(Convert(example.features[phase.match.inputs[i]], scale,
                             features_[i], row, batch.features[i].data));
   }
+  RETURN_IF_ERROR(FillLabels<T>(example, phase, row, batch));
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    const std::optional<size_t> weights = phase.match.weights[i];
+    T& weight = reinterpret_cast<T*>(batch.weights[i].data)[row];
+    weight = 1;
+    if (weights) ConvertScaled(example.weights[*weights], T{1}, &weight);
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status BatchPipeline::FillLabels(const Example& example,
+                                       const Phase& phase, int64_t row,
+                                       PreparedBatch& batch) const {
   for (size_t i = 0; i < labels_.size(); ++i) {
     const size_t label = phase.match.outputs[i];
     const absl::Status status = Convert(example.labels[label], T{1}, labels_[i],

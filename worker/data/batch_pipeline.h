@@ -107,6 +107,8 @@ struct PreparedBatch {
   // The inputs and the outputs of PipelineOptions::model, in its order.
   std::vector<PreparedArray> features;
   std::vector<PreparedArray> labels;
+  // Of each output, if ModelArrays::has_sample_weights.
+  std::vector<PreparedArray> weights;
 };
 
 // Call Next and Release on one thread; any thread may call Cancel. Once all
@@ -188,6 +190,9 @@ class BatchPipeline {
   template <typename T>
   absl::Status FillRow(const Example& example, const Phase& phase, int64_t row,
                        PreparedBatch& batch) const;
+  template <typename T>
+  absl::Status FillLabels(const Example& example, const Phase& phase,
+                          int64_t row, PreparedBatch& batch) const;
   // Converts the values of an example into row `row` of `out`.
   template <typename T>
   static absl::Status Convert(const Elements& values, T scale,
@@ -197,6 +202,7 @@ class BatchPipeline {
   const DataType type_;
   const std::vector<Column> features_;
   const std::vector<Column> labels_;
+  const std::vector<Column> weights_;
   const LeaseSource lease_source_;
 
   // Used by the prefetch thread only.

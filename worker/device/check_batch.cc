@@ -1,5 +1,6 @@
 #include "worker/device/check_batch.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -58,6 +59,12 @@ absl::Status CheckLabels(const ProgramSpec& spec, size_t output,
   return CheckClassIds(batch, output, spec.graph->output_shape(output).back());
 }
 
+int64_t WeightArrayCount(absl::Span<const OutputSpec> outputs) {
+  return std::count_if(
+      outputs.begin(), outputs.end(),
+      [](const OutputSpec& output) { return output.has_sample_weights; });
+}
+
 // Adds to an error the name of the input or output, if the model has several.
 absl::Status Named(const Graph& graph, absl::string_view what,
                    absl::Span<const int> nodes, size_t index,
@@ -78,6 +85,11 @@ absl::Status CheckBatch(const ProgramSpec& spec, const Batch& batch,
                              std::ssize(graph.inputs)));
   RETURN_IF_ERROR(CheckCount("arrays of labels", std::ssize(batch.labels),
                              std::ssize(spec.outputs)));
+  RETURN_IF_ERROR(CheckCount("arrays of weights", std::ssize(batch.weights),
+                             WeightArrayCount(spec.outputs)));
+  for (const HostTensor& weights : batch.weights) {
+    RETURN_IF_ERROR(CheckType("weights", weights.type, type));
+  }
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     RETURN_IF_ERROR(Named(graph, "input", graph.inputs, i,
                           CheckFeatures(graph, i, batch, type)));

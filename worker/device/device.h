@@ -71,6 +71,9 @@ struct Batch {
   // For each of Graph::outputs: int32 class ids of shape [count] if the loss is
   // sparse; else the type of the features and shape [count, output shape...].
   std::vector<HostTensor> labels;
+  // For each of Graph::outputs, if OutputSpec::has_sample_weights: the type of
+  // the features and shape [count].
+  std::vector<HostTensor> weights = {};
   // Position of the first example in the epoch's order; the others are
   // consecutive. With `epoch`, it seeds Dropout.
   int64_t first_example = 0;

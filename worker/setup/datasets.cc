@@ -76,6 +76,7 @@ ModelArrays ModelArraysOf(const JobModel& model) {
   const Graph& graph = model.graph;
   ModelArrays arrays = InputArraysOf(graph);
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    arrays.has_sample_weights = model.objectives[i].has_sample_weights;
     ModelArray& output = arrays.outputs.emplace_back();
     output.name = graph.output_name(i);
     if (model.objectives[i].loss->has_sparse_labels()) {

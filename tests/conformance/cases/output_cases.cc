@@ -10,6 +10,10 @@ std::vector<Case> OutputCases() {
                         std::vector<OutputConfig> outputs) {
     return Case{name, {.layers = Yaml(layers), .outputs = std::move(outputs)}};
   };
+  const auto weighted = [](Case with_weights) {
+    with_weights.config.has_sample_weights = true;
+    return with_weights;
+  };
   const std::string sparse = "SparseCategoricalCrossentropy";
   const std::string two_inputs =
       "[Input: {shape: [5], name: row}, Input: {shape: [4, 3], name: grid},"
@@ -43,6 +47,14 @@ std::vector<Case> OutputCases() {
             {{.layer = "out", .loss = sparse, .weight = 0.25},
              {.layer = "out", .loss = "categorical_crossentropy"},
              {.layer = "out", .loss = "mse", .weight = 3}}),
+      weighted(model("outputs_with_sample_weights",
+                     two_inputs + "Dense: {units: 4, name: class},"
+                                  " Dense: {units: 2, name: place}]",
+                     {{.layer = "class", .loss = sparse},
+                      {.layer = "place",
+                       .loss = "mse",
+                       .weight = 0.3,
+                       .metrics = Yaml("[mae]")}})),
       // Only in training, dropout is between the loss and the logits.
       model("output_behind_dropout",
             "[Input: {shape: [7]},"

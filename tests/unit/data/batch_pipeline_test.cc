@@ -121,7 +121,8 @@ class PairSource : public DataSource {
     const Example example_ = {
         {Of(ElementType::kUint8, left_, 1), Of(ElementType::kInt16, right_, 2)},
         {Of(ElementType::kUint8, left_, 1),
-         Of(ElementType::kFloat32, size_, 1)}};
+         Of(ElementType::kFloat32, size_, 1)},
+        {Of(ElementType::kFloat32, size_, 1)}};
   };
 
   const std::string name_ = "pairs";
@@ -129,7 +130,8 @@ class PairSource : public DataSource {
       {{"left", "pairs: left", ElementType::kUint8, {1}},
        {"right", "pairs: right", ElementType::kInt16, {2}}},
       {{"class", "pairs: class", ElementType::kUint8, {}},
-       {"size", "pairs: size", ElementType::kFloat32, {1}}}};
+       {"size", "pairs: size", ElementType::kFloat32, {1}}},
+      {{"size", "pairs: weight", ElementType::kFloat32, {}}}};
 };
 
 v1::Lease MakeLease(uint64_t id, uint64_t begin, uint64_t end,
@@ -373,6 +375,20 @@ TEST(BatchPipelineTest, MakesAnArrayForEachInputAndOutput) {
   EXPECT_THAT(Values<float>(batch->labels[0].data, 3), ElementsAre(2, 2.5, 3));
   EXPECT_EQ(batch->labels[1].type, DataType::kInt32);
   EXPECT_THAT(Values<int32_t>(batch->labels[1].data, 3), ElementsAre(4, 5, 6));
+}
+
+// Of the outputs, the second has no weights in the data.
+TEST(BatchPipelineTest, GivesWeightsOfExamples) {
+  const PairSource source;
+  PipelineOptions options = PairOptions(source);
+  options.model.has_sample_weights = true;
+  auto pipeline = MakePipeline(options, GiveLeases({MakeLease(1, 4, 7)}));
+  const PreparedBatch* batch = *pipeline->Next(kLong);
+  ASSERT_NE(batch, nullptr);
+  ASSERT_EQ(batch->weights.size(), 2);
+  EXPECT_EQ(batch->weights[1].type, DataType::kFloat32);
+  EXPECT_THAT(Values<float>(batch->weights[0].data, 3), ElementsAre(2, 2.5, 3));
+  EXPECT_THAT(Values<float>(batch->weights[1].data, 3), ElementsAre(1, 1, 1));
 }
 
 TEST(BatchPipelineTest, NamesTheLabelsThatAreNoClassIds) {

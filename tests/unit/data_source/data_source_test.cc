@@ -106,6 +106,28 @@ TEST(DataSourceTest, StreamsIdxFiles) {
   }
 }
 
+TEST(DataSourceTest, GivesWeightsOfExamples) {
+  v1::Dataset dataset =
+      IdxDataset(IdxBytes(0x08, {2, 1}, "ab"), IdxBytes(0x08, {2}, "cd"));
+  EXPECT_FALSE(HasSampleWeight(dataset));
+  v1::IdxSource& idx = *dataset.mutable_idx();
+  idx.set_sample_weight(WriteTestFile("weights", IdxBytes(0x08, {2}, "ef")));
+  EXPECT_TRUE(HasSampleWeight(dataset));
+  for (const bool is_stream : {false, true}) {
+    idx.set_stream(is_stream);
+    const auto source = OpenDataSource(dataset);
+    ASSERT_TRUE(source.ok()) << source.status();
+    EXPECT_EQ((*source)->spec().weights[0].origin, idx.sample_weight());
+    const auto reader = *(*source)->MakeReader();
+    ExpectBytes((*reader->Read(1))->weights, "f");
+  }
+  const auto predicting = OpenDataSource(dataset, Contents::kFeatures);
+  EXPECT_TRUE((*predicting)->spec().weights.empty());
+  idx.set_sample_weight(WriteTestFile("weights", IdxBytes(0x08, {3}, "efg")));
+  EXPECT_THAT(std::string(OpenDataSource(dataset).status().message()),
+              HasSubstr("weights has 3"));
+}
+
 TEST(DataSourceTest, AStreamRefusesDifferentNumbersOfExamples) {
   v1::Dataset dataset =
       IdxDataset(IdxBytes(0x08, {3, 1}, "abc"), IdxBytes(0x08, {2}, "ab"));
@@ -162,6 +184,21 @@ TEST(DataSourceTest, GivesExamplesOfANumpyArchive) {
   const Elements labels = (*example)->labels[0];
   EXPECT_EQ(labels.type, ElementType::kInt64);
   EXPECT_EQ(static_cast<int>(labels.data[0]), 7);
+}
+
+TEST(DataSourceTest, GivesWeightsOfANumpyArchive) {
+  v1::Dataset dataset = NpzDataset();
+  EXPECT_FALSE(HasSampleWeight(dataset));
+  (*dataset.mutable_other()
+        ->mutable_config()
+        ->mutable_fields())["sample_weight"]
+      .set_string_value("y_train");
+  EXPECT_TRUE(HasSampleWeight(dataset));
+  const auto source = OpenDataSource(dataset);
+  ASSERT_TRUE(source.ok()) << source.status();
+  const Elements weights = (*(*(*source)->MakeReader())->Read(997))->weights[0];
+  EXPECT_EQ(weights.type, ElementType::kInt64);
+  EXPECT_EQ(static_cast<int>(weights.data[0]), 7);
 }
 
 TEST(DataSourceTest, TakesDefaultsOfWhatASourceDoesNotSay) {

@@ -18,8 +18,10 @@ using testing::ElementsAre;
 class DescribedSource : public DataSource {
  public:
   DescribedSource(std::vector<ArraySpec> features,
-                  std::vector<ArraySpec> labels, int64_t classes = 10)
-      : spec_({std::move(features), std::move(labels)}), classes_(classes) {}
+                  std::vector<ArraySpec> labels, int64_t classes = 10,
+                  std::vector<ArraySpec> weights = {})
+      : spec_({std::move(features), std::move(labels), std::move(weights)}),
+        classes_(classes) {}
 
   const std::string& name() const override { return name_; }
   const ExampleSpec& spec() const override { return spec_; }
@@ -71,6 +73,34 @@ TEST(MatchArraysTest, MatchesArraysByName) {
   ASSERT_TRUE(match.ok()) << match.status();
   EXPECT_THAT(match->inputs, ElementsAre(2, 0, 1));
   EXPECT_THAT(match->outputs, ElementsAre(1, 0));
+}
+
+// A model with the outputs "x" and "y" that takes weights.
+absl::StatusOr<ArrayMatch> MatchWeights(std::vector<ArraySpec> weights,
+                                        bool has_sample_weights = true) {
+  return MatchArrays(
+      DescribedSource({Alone({2})}, {Named("x", {1}), Named("y", {1})},
+                      /*classes=*/10, std::move(weights)),
+      {{{"image", {2}}}, {{"x", {1}}, {"y", {1}}}, has_sample_weights});
+}
+
+TEST(MatchArraysTest, MatchesWeightsWithOutputs) {
+  EXPECT_THAT(MatchWeights({Alone({1})})->weights, ElementsAre(0, 0));
+  EXPECT_THAT(MatchWeights({Named("y", {})})->weights,
+              ElementsAre(std::nullopt, 0));
+  EXPECT_THAT(MatchWeights({Named("x", {}), Named("y", {})})->weights,
+              ElementsAre(0, 1));
+  EXPECT_THAT(MatchWeights({})->weights,
+              ElementsAre(std::nullopt, std::nullopt));
+  EXPECT_TRUE(MatchWeights({Named("z", {})}, false)->weights.empty());
+  EXPECT_EQ(MatchWeights({Named("z", {})}).status(),
+            absl::InvalidArgumentError(
+                "/d.npz: x: the weights are \"z\", expected those of the "
+                "model's outputs: \"x\", \"y\""));
+  EXPECT_EQ(MatchWeights({Named("y", {3})}).status(),
+            absl::InvalidArgumentError(
+                "/d.npz: y: examples have weights of shape (3,), expected (), "
+                "of the model's output \"y\""));
 }
 
 TEST(MatchArraysTest, IgnoresLabelsOfAModelThatOnlyPredicts) {

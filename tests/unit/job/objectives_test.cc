@@ -219,17 +219,20 @@ TEST(ObjectivesTest, AnOutputOfAModelIsALayer) {
 }
 
 // A job with a model of one output, of `units`, and `rest`.
-absl::StatusOr<JobModel> ModelOf(int units, const std::string& rest) {
-  ASSIGN_OR_RETURN(const v1::Job job,
-                   ReadJob(absl::StrCat(R"(strategy: parameter_server
+absl::StatusOr<JobModel> ModelOf(
+    int units, const std::string& rest,
+    const std::vector<std::string>& overrides = {}) {
+  ASSIGN_OR_RETURN(
+      const v1::Job job,
+      ReadJob(absl::StrCat(R"(strategy: parameter_server
 model: {layers: [Input: {shape: [4]}, Dense: {units: )",
-                                        units, R"(}]}
+                           units, R"(}]}
 optimizer: sgd
 data: {train: {npz: {file: digits.npz, features: a, labels: b}}}
 batch_size_per_replica: 8
 )",
-                                        rest),
-                           "/jobs/job.yaml", {}, {.check_files = false}));
+                           rest),
+              "/jobs/job.yaml", overrides, {.check_files = false}));
   return MakeJobModel(job);
 }
 
@@ -271,6 +274,38 @@ TEST(ClassWeightTest, RefusesWhatHasNoMeaning) {
                               .status()
                               .message()),
               HasSubstr("class_weight: expected a model with one output"));
+}
+
+TEST(SampleWeightTest, IsOfAllOutputsIfAnyDataSetHasIt) {
+  EXPECT_FALSE(ModelOf(4, "loss: mse\n")->objectives[0].has_sample_weights);
+  for (const char* set : {"train", "validation", "test"}) {
+    const auto model = ModelOf(
+        4, "loss: mse\n",
+        {absl::StrCat("data.", set,
+                      ".npz={file: w.npz, features: a, sample_weight: c}")});
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_TRUE(model->objectives[0].has_sample_weights) << set;
+  }
+}
+
+TEST(SampleWeightTest, RefusesWhatHasNoMeaning) {
+  const std::vector<std::string> weights = {"data.train.npz.sample_weight=c"};
+  EXPECT_THAT(
+      std::string(ModelOf(4, "loss: mse\nclass_weight: {1: 2}\n", weights)
+                      .status()
+                      .message()),
+      HasSubstr("class_weight: excludes sample_weight in data.train"));
+  EXPECT_TRUE(ModelOf(4, "loss: mse\nclass_weight: {1: 2}\n",
+                      {"data.test.npz={file: w.npz, sample_weight: c}"})
+                  .ok());
+  EXPECT_THAT(std::string(ModelOf(4,
+                                  "loss: {MeanSquaredError: {reduction: "
+                                  "mean_with_sample_weight}}\n",
+                                  weights)
+                              .status()
+                              .message()),
+              HasSubstr("loss: its reduction mean_with_sample_weight is not "
+                        "supported yet beside sample_weight in data"));
 }
 
 }  // namespace

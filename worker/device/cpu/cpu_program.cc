@@ -40,6 +40,7 @@ absl::Status CpuProgram::SetBatch(const Batch& batch, Stream& /*stream*/) {
   step_.batch = batch;
   Place(batch.features, parts_.layout.features);
   Place(batch.labels, parts_.layout.labels);
+  Place(batch.weights, parts_.layout.weights);
   if (arena_ != state_.arena()) {
     arena_ = state_.arena();
     parts_.layout.PlaceArena(arena_);

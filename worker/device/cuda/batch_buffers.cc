@@ -30,6 +30,7 @@ BatchBuffers::BatchBuffers(const BatchSizes& sizes)
     return Range{offset, size_bytes};
   };
   for (const int64_t size : sizes.labels) labels_.push_back(add(size));
+  for (const int64_t size : sizes.weights) weights_.push_back(add(size));
   for (const int64_t size : sizes.features) features_.push_back(add(size));
 }
 
@@ -69,6 +70,7 @@ absl::Status BatchBuffers::Fill(int index, const Batch& batch,
   // An empty batch has no memory.
   if (batch.count > 0) {
     CopyTo(to, batch.labels, labels_);
+    CopyTo(to, batch.weights, weights_);
     CopyTo(to, batch.features, features_);
   }
   if (buffer.was_read) copies.WaitFor(*buffer.read);

@@ -31,6 +31,7 @@ BufferGroups BufferGroupsOf(const ProgramSpec& spec);
 struct BatchSizes {
   std::vector<int64_t> features;
   std::vector<int64_t> labels;
+  std::vector<int64_t> weights;
 };
 
 // Buffers for batches of one size. Each buffer has pinned host memory and GPU
@@ -67,10 +68,13 @@ class BatchBuffers {
   std::byte* labels(int buffer, size_t output) const {
     return step(buffer) + labels_[output].offset;
   }
+  std::byte* weights(int buffer, size_t output) const {
+    return step(buffer) + weights_[output].offset;
+  }
 
  private:
-  // Step values, labels and features are contiguous, so that one copy moves
-  // them all.
+  // Step values, labels, weights and features are contiguous, so that one copy
+  // moves them all.
   struct Buffer {
     MemoryBlock host;
     MemoryBlock device;
@@ -91,6 +95,7 @@ class BatchBuffers {
                      const std::vector<Range>& ranges);
 
   std::vector<Range> labels_;
+  std::vector<Range> weights_;
   std::vector<Range> features_;
   int64_t size_bytes_ = 0;
   std::vector<Buffer> buffers_;

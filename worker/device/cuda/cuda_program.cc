@@ -252,6 +252,9 @@ void CudaProgram::PlaceBatch(int buffer) {
   for (size_t i = 0; i < layout.labels.size(); ++i) {
     layout.labels[i]->data = buffers_.labels(buffer, i);
   }
+  for (size_t i = 0; i < layout.weights.size(); ++i) {
+    layout.weights[i]->data = buffers_.weights(buffer, i);
+  }
 }
 
 absl::Status CudaProgram::EnqueueOperations(int section, int buffer, bool waits,

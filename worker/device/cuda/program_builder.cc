@@ -457,6 +457,8 @@ ProgramParts ProgramBuilder::Build(std::vector<const Tensor*> outputs) && {
   }
   for (size_t i = 0; i < spec().outputs.size(); ++i) {
     parts_.batch_sizes.labels.push_back(labels(i)->count() * kElementBytes);
+    if (!spec().outputs[i].has_sample_weights) continue;
+    parts_.batch_sizes.weights.push_back(weights(i)->count() * kElementBytes);
   }
   parts_.layout = TakeLayout(std::move(outputs));
   return std::move(parts_);

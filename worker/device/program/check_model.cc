@@ -13,15 +13,17 @@ Shape OneExample(Shape shape) {
 }
 
 // For a batch of one example, where `input` is what the loss or metric reads.
-ExampleShapes ShapesOf(const Graph& graph, size_t output, const Shape& input,
-                       bool has_sparse_labels) {
+ExampleShapes ShapesOf(const Graph& graph, size_t output,
+                       const OutputSpec& spec, const Shape& input) {
   ExampleShapes shapes = {
       .input = OneExample(input),
-      .labels = has_sparse_labels ? Shape{1}
-                                  : OneExample(graph.output_shape(output))};
+      .labels = spec.loss->has_sparse_labels()
+                    ? Shape{1}
+                    : OneExample(graph.output_shape(output))};
   if (const int mask = graph.output_masks[output]; mask >= 0) {
     shapes.mask = OneExample(graph.nodes[mask].output_shape);
   }
+  if (spec.has_sample_weights) shapes.weights = OneExample({});
   return shapes;
 }
 
@@ -33,21 +35,20 @@ ExampleFunction LossFunctionOf(const Graph& graph, size_t output,
       ResolveLossInput(graph, graph.outputs[output], *spec.loss, is_training);
   return MakeLossFunction(
       spec, is_training, from.from_logits,
-      ShapesOf(graph, output, graph.nodes[from.node].output_shape,
-               spec.loss->has_sparse_labels()),
+      ShapesOf(graph, output, spec, graph.nodes[from.node].output_shape),
       /*has_gradient=*/is_training);
 }
 
 ExampleFunction MetricFunctionOf(const Graph& graph, size_t output,
-                                 const Metric& metric, bool is_training) {
+                                 const OutputSpec& spec, const Metric& metric,
+                                 bool is_training) {
   LossInput from = {.node = graph.outputs[output]};
   if (const Loss* const loss = metric.mean_of(); loss != nullptr) {
     from = ResolveLossInput(graph, graph.outputs[output], *loss, is_training);
   }
   return MakeMetricFunction(
       metric, from.from_logits,
-      ShapesOf(graph, output, graph.nodes[from.node].output_shape,
-               metric.has_sparse_labels()));
+      ShapesOf(graph, output, spec, graph.nodes[from.node].output_shape));
 }
 
 }  // namespace paceline

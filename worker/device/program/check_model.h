@@ -24,9 +24,10 @@ namespace paceline {
 ExampleFunction LossFunctionOf(const Graph& graph, size_t output,
                                const OutputSpec& spec, bool is_training);
 
-// The same of a metric.
+// The same of a metric of that output.
 ExampleFunction MetricFunctionOf(const Graph& graph, size_t output,
-                                 const Metric& metric, bool is_training);
+                                 const OutputSpec& spec, const Metric& metric,
+                                 bool is_training);
 
 // Unimplemented unless the device has the operations of the losses and metrics,
 // in training or evaluation.
@@ -36,13 +37,14 @@ absl::Status CheckOutputs(absl::string_view device,
                           const ProgramSpec& spec, bool is_training) {
   const Graph& graph = *spec.graph;
   for (size_t i = 0; i < spec.outputs.size(); ++i) {
-    RETURN_IF_ERROR(CheckOperations(
-        device, operations, OwnerName(*spec.outputs[i].loss),
-        *LossFunctionOf(graph, i, spec.outputs[i], is_training)));
-    for (const auto& metric : spec.outputs[i].metrics) {
-      RETURN_IF_ERROR(
-          CheckOperations(device, operations, OwnerName(*metric),
-                          *MetricFunctionOf(graph, i, *metric, is_training)));
+    const OutputSpec& output = spec.outputs[i];
+    RETURN_IF_ERROR(
+        CheckOperations(device, operations, OwnerName(*output.loss),
+                        *LossFunctionOf(graph, i, output, is_training)));
+    for (const auto& metric : output.metrics) {
+      RETURN_IF_ERROR(CheckOperations(
+          device, operations, OwnerName(*metric),
+          *MetricFunctionOf(graph, i, output, *metric, is_training)));
     }
   }
   return absl::OkStatus();

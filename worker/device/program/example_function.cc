@@ -16,13 +16,15 @@ OutputTensors AddParameters(const ExampleShapes& shapes, bool has_sparse_labels,
   const auto add = [&function](DataType type, const Shape& shape) {
     return function.AddParameter({type, shape});
   };
+  const auto add_optional = [&add](const std::optional<Shape>& shape) {
+    return shape ? std::optional(add(DataType::kFloat32, *shape))
+                 : std::nullopt;
+  };
   // Braces evaluate in order.
   return {add(DataType::kFloat32, shapes.input),
           add(has_sparse_labels ? DataType::kInt32 : DataType::kFloat32,
               shapes.labels),
-          shapes.mask ? std::optional(add(DataType::kFloat32, *shapes.mask))
-                      : std::nullopt,
-          from_logits};
+          add_optional(shapes.mask), add_optional(shapes.weights), from_logits};
 }
 
 }  // namespace

@@ -16,8 +16,8 @@
 namespace paceline {
 
 // A function in float32 with fused maps. Its parameters are the input, of shape
-// (batch, ...), the labels, as the loss or metric expects them, and the mask of
-// the output, if it has one.
+// (batch, ...), the labels, as the loss or metric expects them, the mask of the
+// output, if it has one, and the weights of the examples, if they have any.
 using ExampleFunction = std::unique_ptr<const op::Function>;
 
 // With the batch axis.
@@ -26,6 +26,8 @@ struct ExampleShapes {
   Shape labels;
   // nullopt: the output has no mask.
   std::optional<Shape> mask = std::nullopt;
+  // nullopt: examples have no weights.
+  std::optional<Shape> weights = std::nullopt;
 };
 
 // The function of the loss of an output, which reads logits if `from_logits`.

@@ -57,6 +57,11 @@ void LayoutBuilder::AddBatch() {
     }
     layout_.labels.push_back(last_memory());
   }
+  for (const OutputSpec& output : spec_.outputs) {
+    if (!output.has_sample_weights) continue;
+    weights_.push_back(NewOutsideArena({spec_.batch_size}));
+    layout_.weights.push_back(last_memory());
+  }
 }
 
 void LayoutBuilder::SetOwner(const std::string& owner) {

@@ -90,6 +90,8 @@ class LayoutBuilder {
   // By index in Graph::inputs and ProgramSpec::outputs. Not in the arena.
   Tensor* features(size_t input) const { return features_[input]; }
   Tensor* labels(size_t output) const { return labels_[output]; }
+  // Only with OutputSpec::has_sample_weights.
+  Tensor* weights(size_t output) const { return weights_[output]; }
   Tensor* variable(int index) const { return variables_[index]; }
   // The type in which this layer's matrix products and convolutions multiply:
   // for example bfloat16 in mixed precision.
@@ -238,6 +240,7 @@ class LayoutBuilder {
   std::vector<MovingMemory> moving_;
   std::vector<Tensor*> features_;
   std::vector<Tensor*> labels_;
+  std::vector<Tensor*> weights_;
   std::vector<Tensor*> variables_;
   // Null for frozen variables.
   std::vector<Tensor*> gradients_;

@@ -188,7 +188,7 @@ class ProgramCompiler {
     std::vector<Tensor*> parameters = ParametersOf(TensorOf(from), output);
     const ExampleFunction function =
         MakeLossFunction(spec_.outputs[output], builder_.is_training(),
-                         from.from_logits, ShapesOf(parameters),
+                         from.from_logits, ShapesOf(parameters, output),
                          /*has_gradient=*/scales != nullptr);
     RETURN_IF_ERROR(Check(OwnerName(*spec_.outputs[output].loss), *function));
     if (scales != nullptr) parameters.push_back(scales);
@@ -206,13 +206,20 @@ class ProgramCompiler {
     if (const int mask = graph_.output_masks[output]; mask >= 0) {
       parameters.push_back(outputs_[mask]);
     }
+    if (spec_.outputs[output].has_sample_weights) {
+      parameters.push_back(builder_.weights(output));
+    }
     return parameters;
   }
 
-  static ExampleShapes ShapesOf(const std::vector<Tensor*>& parameters) {
+  ExampleShapes ShapesOf(const std::vector<Tensor*>& parameters,
+                         size_t output) const {
     ExampleShapes shapes = {.input = parameters[0]->shape,
                             .labels = parameters[1]->shape};
-    if (parameters.size() > 2) shapes.mask = parameters[2]->shape;
+    if (graph_.output_masks[output] >= 0) shapes.mask = parameters[2]->shape;
+    if (spec_.outputs[output].has_sample_weights) {
+      shapes.weights = parameters.back()->shape;
+    }
     return shapes;
   }
 
@@ -273,8 +280,8 @@ class ProgramCompiler {
     }
     const std::vector<Tensor*> parameters =
         ParametersOf(TensorOf(from), output);
-    const ExampleFunction function =
-        MakeMetricFunction(metric, from.from_logits, ShapesOf(parameters));
+    const ExampleFunction function = MakeMetricFunction(
+        metric, from.from_logits, ShapesOf(parameters, output));
     RETURN_IF_ERROR(Check(OwnerName(metric), *function));
     return AddCalls(*function, parameters, builder_)[0];
   }

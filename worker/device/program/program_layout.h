@@ -41,6 +41,7 @@ struct ProgramLayout {
   // the addresses.
   std::vector<Memory*> features;
   std::vector<Memory*> labels;
+  std::vector<Memory*> weights;
   // The model's outputs. In evaluation their memory is not reused before the
   // next batch.
   std::vector<const Tensor*> outputs;

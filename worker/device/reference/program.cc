@@ -109,6 +109,9 @@ void ReferenceProgram<T>::SetArguments() {
       copy(model_->labels[i], static_cast<const T*>(labels));
     }
   }
+  for (size_t i = 0; i < model_->weights.size(); ++i) {
+    copy(model_->weights[i], static_cast<const T*>(batch_.weights[i].data));
+  }
   for (size_t i = 0; i < model_->variables.size(); ++i) {
     copy(model_->variables[i],
          state_.value(spec_.bucket_layout->location(static_cast<int>(i))));
