@@ -212,6 +212,7 @@ absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
       {"loss_weights", std::move(read.compile.loss_weights)},
       {"metrics", std::move(read.compile.metrics)},
       {"weights", IsJson(path) ? Value() : Value(path)},
+      {"precision", std::move(read.precision)},
       {"optimizer", std::move(read.compile.optimizer)}};
   for (auto& [key, value] : items) {
     const absl::StatusOr<bool> is_set =

@@ -10,6 +10,7 @@
 #include "common/config/codec.h"
 #include "common/keras/config_keys.h"
 #include "common/keras/keras_classes.h"
+#include "common/keras/mixed_precision.h"
 #include "common/keras/not_supported.h"
 
 namespace paceline {
@@ -158,8 +159,9 @@ absl::StatusOr<Value> ReadOptimizer(const Value& compile,
                                     const Path& compile_path) {
   const Value* const optimizer = compile.Find("optimizer");
   if (optimizer == nullptr) return Value();
-  RETURN_IF_ERROR(CheckIsOfKeras(*optimizer, compile_path.Key("optimizer")));
-  return *optimizer;
+  const Path path = compile_path.Key("optimizer");
+  RETURN_IF_ERROR(CheckIsOfKeras(*optimizer, path));
+  return UnwrapLossScale(*optimizer, path);
 }
 
 // The class Accuracy counts outputs that equal the label; "accuracy" is another

@@ -23,6 +23,7 @@
 #include "common/keras/keras_classes.h"
 #include "common/keras/keras_tensor.h"
 #include "common/keras/mask_operations.h"
+#include "common/keras/mixed_precision.h"
 #include "common/keras/not_supported.h"
 #include "common/limits.h"
 #include "common/model/layers/input_layer.h"
@@ -451,6 +452,8 @@ absl::StatusOr<ModelConfig> ReadModelConfig(Value config, const Path& path) {
   if (!config.is_map()) return WrongType(config, path, "a map");
   RETURN_IF_ERROR(ConvertFromKeras2(config, path));
   ModelConfig read;
+  ASSIGN_OR_RETURN(const std::string policy, TakeMixedPolicy(config, path));
+  if (!policy.empty()) read.precision = Value(policy);
   ASSIGN_OR_RETURN(read.model, ReadModel(config, path, /*nesting=*/0));
   const Value* const compile = config.Find("compile_config");
   if (compile == nullptr || compile->is_null()) return read;

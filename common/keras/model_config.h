@@ -18,6 +18,8 @@ struct ModelConfig {
   // In the form of a job file: {name, layers, outputs}. The layers are in
   // topological order; `outputs` is missing if the last is the only output.
   Value model;
+  // The job's `precision`; null: the model's layers compute in float32.
+  Value precision = Value();
   CompileConfig compile;
 };
 

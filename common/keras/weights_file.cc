@@ -20,6 +20,10 @@ namespace {
 constexpr absl::string_view kLayersGroup = "layers/";
 // How some releases of Keras name that group.
 constexpr absl::string_view kOldLayersGroup = "_layer_checkpoint_dependencies/";
+constexpr absl::string_view kOptimizerGroup = "optimizer/vars/";
+// Of the optimizer in a LossScaleOptimizer.
+constexpr absl::string_view kInnerOptimizerGroup =
+    "optimizer/inner_optimizer/vars/";
 
 // The HDF5 file: a member of an archive, or all of it.
 absl::StatusOr<std::unique_ptr<RandomAccess>> OpenHdf5(
@@ -35,15 +39,41 @@ absl::StatusOr<std::unique_ptr<RandomAccess>> OpenHdf5(
   return KerasArchive::OpenWeights(std::move(archive));
 }
 
-// Gives datasets their paths in the newest release.
-void RenameOldGroups(Hdf5Index& index) {
-  for (auto each = index.lower_bound(std::string(kOldLayersGroup));
-       each != index.end() && absl::StartsWith(each->first, kOldLayersGroup);) {
-    absl::string_view inner = each->first;
-    inner.remove_prefix(kOldLayersGroup.size());
-    index.emplace(absl::StrCat(kLayersGroup, inner), each->second);
+Hdf5Index::iterator BeginOfGroup(absl::string_view group, Hdf5Index& index) {
+  return index.lower_bound(std::string(group));
+}
+
+bool IsInGroup(Hdf5Index::const_iterator each, absl::string_view group,
+               const Hdf5Index& index) {
+  return each != index.end() && absl::StartsWith(each->first, group);
+}
+
+void EraseGroup(absl::string_view group, Hdf5Index& index) {
+  auto each = BeginOfGroup(group, index);
+  while (IsInGroup(each, group, index)) each = index.erase(each);
+}
+
+void RenameGroup(absl::string_view from, absl::string_view to,
+                 Hdf5Index& index) {
+  auto each = BeginOfGroup(from, index);
+  while (IsInGroup(each, from, index)) {
+    index.emplace(absl::StrCat(to, each->first.substr(from.size())),
+                  each->second);
     each = index.erase(each);
   }
+}
+
+// Gives datasets their paths in the newest release, and the state of an
+// optimizer in a LossScaleOptimizer that of an optimizer alone. Keras stores
+// it twice.
+void RenameGroups(Hdf5Index& index) {
+  RenameGroup(kOldLayersGroup, kLayersGroup, index);
+  if (!IsInGroup(BeginOfGroup(kInnerOptimizerGroup, index),
+                 kInnerOptimizerGroup, index)) {
+    return;
+  }
+  EraseGroup(kOptimizerGroup, index);
+  RenameGroup(kInnerOptimizerGroup, kOptimizerGroup, index);
 }
 
 }  // namespace
@@ -103,7 +133,7 @@ absl::StatusOr<WeightsFile> OpenWeightsFile(const std::string& path) {
   absl::StatusOr<Hdf5Index> index = ReadHdf5Index(*file.bytes);
   if (!index.ok()) return Annotate(index.status(), path);
   file.index = *std::move(index);
-  RenameOldGroups(file.index);
+  RenameGroups(file.index);
   if (!file.index.empty() && IsLegacy(file.index)) {
     file.format = WeightsFile::Format::kLegacy;
   }

@@ -36,10 +36,9 @@ constexpr const char* kKerasClasses[] = {"Adadelta", "Adafactor",
                                          "Adagrad",  "Adam",
                                          "AdamW",    "Adamax",
                                          "Ftrl",     "Lamb",
-                                         "Lion",     "LossScaleOptimizer",
-                                         "Muon",     "Nadam",
-                                         "RMSprop",  "ScheduleFreeAdamW",
-                                         "SGD"};
+                                         "Lion",     "Muon",
+                                         "Nadam",    "RMSprop",
+                                         "SGD",      "ScheduleFreeAdamW"};
 
 }  // namespace
 
@@ -53,6 +52,12 @@ absl::StatusOr<OptimizerPtr> MakeOptimizer(const v1::KerasObject& object) {
       return entry.read(FromProto(object).config, path);
     }
     supported.push_back(entry.class_name);
+  }
+  if (absl::EqualsIgnoreCase(name, "LossScaleOptimizer")) {
+    return ClassError(path, name,
+                      "expected the optimizer in it, and precision: "
+                      "mixed_float16, which scales the loss",
+                      absl::StatusCode::kUnimplemented);
   }
   for (const char* const known : kKerasClasses) {
     if (!absl::EqualsIgnoreCase(known, name)) continue;

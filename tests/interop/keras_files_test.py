@@ -23,6 +23,7 @@ from keras import layers, losses, optimizers
 
 STEPS = 20
 BATCH = 16
+HALVES = (slice(0, STEPS * BATCH), slice(STEPS * BATCH, None))
 
 
 # --- The models --------------------------------------------------------------------------------
@@ -242,6 +243,8 @@ CASES = {
         {"digit": LOGITS, "is_odd": "binary_crossentropy"},
     ),
 }
+# A policy, and the name of its case.
+MIXED = "mixed_float16"
 LOSS_WEIGHTS = {"several_adam": {"digit": 1.0, "is_odd": 0.4}}
 METRICS = {"several_adam": {"digit": ["accuracy"], "is_odd": ["binary_accuracy", "mae"]}}
 
@@ -352,10 +355,7 @@ def run_case(binaries, folder, name, checks):
     randomize(model, np.random.default_rng(7))
     checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer).save(folder / f"{name}_checkpoint")
     images, labels = fashion_mnist(2 * STEPS * BATCH)
-    halves = [
-        examples_of(model, images[part], labels[part])
-        for part in (slice(0, STEPS * BATCH), slice(STEPS * BATCH, None))
-    ]
+    halves = [examples_of(model, images[part], labels[part]) for part in HALVES]
 
     model.save(folder / f"{name}.keras")
     theirs, logs = train_keras(model, *halves[0])
@@ -379,13 +379,39 @@ def run_case(binaries, folder, name, checks):
     checks.same_model("both, going on", keras.models.load_model(output / "model.keras"), loaded)
 
 
+def run_mixed(binaries, folder, checks):
+    """A file in mixed precision, whose optimizer is in another: the job goes on in float32."""
+    print(MIXED, flush=True)
+    images, labels = fashion_mnist(2 * STEPS * BATCH)
+    keras.config.set_dtype_policy(MIXED)
+    mixed = separable()
+    halves = [examples_of(mixed, images[part], labels[part]) for part in HALVES]
+    mixed.compile(optimizers.Adam(0.001), LOGITS)
+    train_keras(mixed, *halves[0])
+    mixed.save(folder / "mixed.keras")
+    keras.config.set_dtype_policy("float32")
+    model = separable()
+    model.compile(optimizers.Adam(0.001), LOGITS)
+    model.set_weights(mixed.get_weights())
+    model.optimizer.build(model.trainable_variables)
+    for ours, theirs in zip(model.optimizer.variables, mixed.optimizer.inner_optimizer.variables):
+        ours.assign(theirs)
+    theirs, _ = train_keras(model, *halves[1])
+    output = train_job(binaries, folder, "mixed", folder / "mixed.keras", *halves[1], precision="float32")
+    checks.same_losses("losses, going on", columns(output / "steps.csv")["loss"], theirs, 1e-3)
+    checks.same_model("both, going on", keras.models.load_model(output / "model.keras"), model)
+
+
 def main():
     binaries = pathlib.Path(sys.argv[1]).resolve()
-    names = sys.argv[2:] or list(CASES)
+    names = sys.argv[2:] or [*CASES, MIXED]
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
-            run_case(binaries, pathlib.Path(folder), name, checks)
+            if name == MIXED:
+                run_mixed(binaries, pathlib.Path(folder), checks)
+            else:
+                run_case(binaries, pathlib.Path(folder), name, checks)
     if checks.failures:
         sys.exit(f"{len(checks.failures)} comparisons failed")
 

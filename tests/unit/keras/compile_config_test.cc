@@ -134,6 +134,30 @@ TEST(CompileConfigTest, AFurtherCallOfALayerWasCompiledByTheNameOfTheLayer) {
 }
 
 // "accuracy" is another metric, whose class depends on the shapes.
+TEST(CompileConfigTest, TakesTheOptimizerInALossScaleOptimizer) {
+  const std::string model =
+      R"({"class_name": "Sequential", "config": {"layers": [{"class_name":
+      "InputLayer", "config": {"batch_shape": [null, 3]}}]}})";
+  const auto optimizer = [&](const std::string& config) {
+    return CompiledWith(model, R"({"optimizer": {"module": "keras.optimizers",
+        "class_name": "LossScaleOptimizer", "config": {)" +
+                                   config + "}}}")
+        .optimizer;
+  };
+  const std::string inner = R"("inner_optimizer": {"class_name": "Adam",
+      "config": {"learning_rate": 0.5}}, "dynamic_growth_steps": 2000)";
+  const auto adam = optimizer(inner + R"(, "initial_scale": 32768.0)");
+  ASSERT_TRUE(adam.ok()) << adam.status();
+  EXPECT_EQ(*adam->Find("class_name"), Value("Adam"));
+  EXPECT_THAT(
+      std::string(
+          optimizer(inner + R"(, "initial_scale": 2.0)").status().message()),
+      HasSubstr("compile_config.optimizer.config.initial_scale: is not "
+                "supported yet; expected 32768"));
+  EXPECT_THAT(std::string(optimizer("").status().message()),
+              HasSubstr("inner_optimizer: missing"));
+}
+
 TEST(CompileConfigTest, RefusesTheClassAccuracy) {
   const std::string accuracy =
       R"({"module": "keras.metrics", "class_name": "Accuracy", "config": {}})";

@@ -1,0 +1,93 @@
+#include "common/keras/mixed_precision.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/status_macros.h"
+#include "common/keras/config_keys.h"
+
+namespace paceline {
+namespace {
+
+constexpr char kDtypeKey[] = "dtype";
+
+// The name of a policy: the value itself, or that in an object.
+std::string PolicyName(const Value& dtype) {
+  if (dtype.is_string()) return dtype.as_string();
+  const Value* const config = dtype.is_map() ? dtype.Find("config") : nullptr;
+  return config == nullptr ? "" : TextOf(*config, "name");
+}
+
+bool IsMixed(absl::string_view policy) {
+  return policy == "mixed_float16" || policy == "mixed_bfloat16";
+}
+
+// `policy`: of the layers before.
+absl::Status TakePolicies(Value& value, const Path& path, std::string& policy) {
+  if (value.is_list()) {
+    for (size_t i = 0; i < value.as_list().size(); ++i) {
+      RETURN_IF_ERROR(TakePolicies(value.as_list()[i], path.Index(i), policy));
+    }
+  }
+  if (!value.is_map()) return absl::OkStatus();
+  for (Value::Entry& entry : value.as_map()) {
+    const std::string name =
+        entry.key == kDtypeKey ? PolicyName(entry.value) : "";
+    if (!IsMixed(name)) {
+      RETURN_IF_ERROR(TakePolicies(entry.value, path.Key(entry.key), policy));
+      continue;
+    }
+    if (!policy.empty() && policy != name) {
+      return ConfigError(path.Key(kDtypeKey),
+                         absl::StrCat(name, " is not supported beside ", policy,
+                                      " of another layer; expected one"),
+                         absl::StatusCode::kUnimplemented);
+    }
+    policy = name;
+    entry.value = Value("float32");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDefault(const Value& config, const char* key, double expected,
+                          const Path& path) {
+  const Value* const value = config.Find(key);
+  if (value == nullptr ||
+      (value->is_number() && value->as_double() == expected)) {
+    return absl::OkStatus();
+  }
+  return ConfigError(path.Key(key),
+                     absl::StrCat("is not supported yet; expected ", expected,
+                                  ", Keras' default"),
+                     absl::StatusCode::kUnimplemented);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> TakeMixedPolicy(Value& config, const Path& path) {
+  std::string policy;
+  RETURN_IF_ERROR(TakePolicies(config, path, policy));
+  return policy;
+}
+
+absl::StatusOr<Value> UnwrapLossScale(const Value& optimizer,
+                                      const Path& path) {
+  const Value* const config =
+      optimizer.is_map() ? optimizer.Find("config") : nullptr;
+  if (TextOf(optimizer, "class_name") != "LossScaleOptimizer" ||
+      config == nullptr) {
+    return optimizer;
+  }
+  const Path config_path = path.Key("config");
+  const Value* const inner =
+      config->is_map() ? config->Find("inner_optimizer") : nullptr;
+  if (inner == nullptr) {
+    return ConfigError(config_path.Key("inner_optimizer"),
+                       "missing; expected the optimizer");
+  }
+  RETURN_IF_ERROR(CheckDefault(*config, "initial_scale", 32768, config_path));
+  RETURN_IF_ERROR(
+      CheckDefault(*config, "dynamic_growth_steps", 2000, config_path));
+  return *inner;
+}
+
+}  // namespace paceline
