@@ -155,6 +155,24 @@ TEST_P(StrategiesTest, FrozenLayersEndWhereASingleProcessDoes) {
   ExpectNear(models, "reference_float64", "Adam", 1e-9);
 }
 
+TEST_P(StrategiesTest, SequencesEndWhereASingleProcessDoes) {
+  const Models of_values(
+      "[Input: {shape: [6, 4]},"
+      " Conv1D: {filters: 6, kernel_size: 3, padding: causal, name: c},"
+      " {MultiHeadAttention: {num_heads: 2, key_dim: 3, name: a},"
+      " inputs: [c, c]}, {Add: {}, inputs: [c, a]}, LayerNormalization: {},"
+      " Bidirectional: {layer: {LSTM: {units: 3, return_sequences: true}}},"
+      " TimeDistributed: {layer: {Dense: {units: 4}}},"
+      " GroupNormalization: {groups: 2}, PReLU: {}, GRU: {units: 4},"
+      " Dense: {units: 5}]");
+  const Models of_ids(
+      "[Input: {shape: [6]}, Embedding: {input_dim: 7, output_dim: 4},"
+      " SimpleRNN: {units: 6, return_sequences: true}, MaxPooling1D: {},"
+      " GlobalAveragePooling1D: {}, Dense: {units: 5}]");
+  ExpectNear(of_values, "cpu", "SGD", 1e-5);
+  ExpectNear(of_ids, "cpu", "SGD", 1e-5);
+}
+
 // Strategies whose replicas are connected with each other.
 class ConnectedStrategiesTest : public StrategiesTest {};
 
