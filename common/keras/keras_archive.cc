@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/config/json_reader.h"
+#include "common/keras/config_keys.h"
 #include "common/limits.h"
 
 namespace paceline {
@@ -91,7 +92,18 @@ absl::StatusOr<KerasArchive> KerasArchive::Open(const std::string& path) {
 }
 
 absl::StatusOr<Value> KerasArchive::ReadConfig() const {
-  ASSIGN_OR_RETURN(ZipMember member, archive_.OpenMember(kConfigMember));
+  return ReadMember(kConfigMember);
+}
+
+absl::StatusOr<std::string> KerasArchive::ReadKerasVersion() const {
+  const absl::StatusOr<Value> metadata = ReadMember(kMetadataMember);
+  if (absl::IsNotFound(metadata.status())) return "";
+  RETURN_IF_ERROR(metadata.status());
+  return TextOf(*metadata, "keras_version");
+}
+
+absl::StatusOr<Value> KerasArchive::ReadMember(const char* name) const {
+  ASSIGN_OR_RETURN(ZipMember member, archive_.OpenMember(name));
   ASSIGN_OR_RETURN(const std::string text,
                    ReadAll(member, limits::kMaxModelConfigBytes));
   return ReadJson(text, member.name(), limits::kMaxModelConfigBytes);

@@ -30,6 +30,9 @@ class KerasArchive {
   // The model as Keras serializes it: {module, class_name, config, ...}.
   absl::StatusOr<Value> ReadConfig() const;
 
+  // The release of Keras that wrote it, "3.15.1"; "" if it does not say so.
+  absl::StatusOr<std::string> ReadKerasVersion() const;
+
   // The HDF5 file with the weights, which takes the archive. Reads all of it to
   // compare its checksum. Keeps a compressed one in memory.
   static absl::StatusOr<std::unique_ptr<RandomAccess>> OpenWeights(
@@ -37,6 +40,7 @@ class KerasArchive {
 
  private:
   explicit KerasArchive(ZipArchive archive) : archive_(std::move(archive)) {}
+  absl::StatusOr<Value> ReadMember(const char* name) const;
 
   ZipArchive archive_;
 };

@@ -56,10 +56,10 @@ Walk WalkFromOutputs(const ModelTree& model) {
 }
 
 // Adds the paths of a model's variables, below `group`.
-void AddPaths(const ModelTree& model, const std::string& group,
-              std::vector<WeightPath>& paths) {
+void AddPaths(const ModelTree& model, KerasRelease release,
+              const std::string& group, std::vector<WeightPath>& paths) {
   std::map<std::string, int> counts;
-  for (const int index : KerasLayerOrder(model)) {
+  for (const int index : KerasLayerOrder(model, release)) {
     const ModelTree::Child& child = model.children[index];
     const std::string stem = ToSnakeCase(child.class_name());
     const int count = counts[stem]++;
@@ -67,7 +67,7 @@ void AddPaths(const ModelTree& model, const std::string& group,
         count == 0 ? absl::StrCat(group, "layers/", stem)
                    : absl::StrCat(group, "layers/", stem, "_", count);
     if (child.model != nullptr) {
-      AddPaths(*child.model, absl::StrCat(place, "/"), paths);
+      AddPaths(*child.model, release, absl::StrCat(place, "/"), paths);
     }
     for (size_t i = 0; i < child.variables.size(); ++i) {
       paths.push_back(
@@ -80,7 +80,7 @@ void AddPaths(const ModelTree& model, const std::string& group,
 
 }  // namespace
 
-std::vector<int> KerasLayerOrder(const ModelTree& model) {
+std::vector<int> KerasLayerOrder(const ModelTree& model, KerasRelease release) {
   std::vector<int> order;
   if (model.is_sequential) {
     for (size_t child = 0; child < model.children.size(); ++child) {
@@ -100,6 +100,7 @@ std::vector<int> KerasLayerOrder(const ModelTree& model) {
     for (const int input : model.children[*child].inputs) {
       depth[input] = std::max(depth[input], depth[*child] + 1);
     }
+    if (release == KerasRelease::k2) continue;
     for (const auto& [source, operation_count] :
          model.children[*child].mask_paths) {
       depth[source] =
@@ -116,9 +117,10 @@ std::vector<int> KerasLayerOrder(const ModelTree& model) {
   return order;
 }
 
-std::vector<WeightPath> WeightPaths(const ModelTree& model) {
+std::vector<WeightPath> WeightPaths(const ModelTree& model,
+                                    KerasRelease release) {
   std::vector<WeightPath> paths;
-  AddPaths(model, "", paths);
+  AddPaths(model, release, "", paths);
   return paths;
 }
 

@@ -10,6 +10,10 @@
 
 namespace paceline {
 
+// Keras 3 counts the operations that compute masks (ModelTree::MaskPath) when
+// it orders layers; Keras 2 does not.
+enum class KerasRelease { k2, k3 };
+
 // The layers and models of a model, indices of its children without further
 // calls, in the order of Keras' model.layers. Of a Sequential
 // model that is the order of its layers, without the Input. Of a Functional one
@@ -17,7 +21,8 @@ namespace paceline {
 // to an output), the deepest first; at the same depth as a depth-first walk
 // from the output meets them, a layer before its inputs. Source:
 // keras/src/ops/function.py, map_graph.
-std::vector<int> KerasLayerOrder(const ModelTree& model);
+std::vector<int> KerasLayerOrder(const ModelTree& model,
+                                 KerasRelease release = KerasRelease::k3);
 
 struct WeightPath {
   // An index into Graph::variables.
@@ -31,7 +36,8 @@ struct WeightPath {
 
 // Those of all variables, in the order of layers above, a model in the model in
 // its place.
-std::vector<WeightPath> WeightPaths(const ModelTree& model);
+std::vector<WeightPath> WeightPaths(const ModelTree& model,
+                                    KerasRelease release = KerasRelease::k3);
 
 }  // namespace paceline
 

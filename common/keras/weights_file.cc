@@ -1,5 +1,6 @@
 #include "common/keras/weights_file.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
@@ -25,9 +26,10 @@ constexpr absl::string_view kOptimizerGroup = "optimizer/vars/";
 constexpr absl::string_view kInnerOptimizerGroup =
     "optimizer/inner_optimizer/vars/";
 
-// The HDF5 file: a member of an archive, or all of it.
-absl::StatusOr<std::unique_ptr<RandomAccess>> OpenHdf5(
-    const std::string& path) {
+// The HDF5 file: a member of an archive, which may say the release, or all of
+// it.
+absl::StatusOr<std::unique_ptr<RandomAccess>> OpenHdf5(const std::string& path,
+                                                       KerasRelease& release) {
   ASSIGN_OR_RETURN(std::unique_ptr<RandomAccess> file, OpenRandomAccess(path));
   std::array<std::byte, 2> start = {};
   if (file->size_bytes() >= 2) {
@@ -36,6 +38,8 @@ absl::StatusOr<std::unique_ptr<RandomAccess>> OpenHdf5(
   // A zip archive.
   if (std::memcmp(start.data(), "PK", 2) != 0) return file;
   ASSIGN_OR_RETURN(KerasArchive archive, KerasArchive::Open(path));
+  ASSIGN_OR_RETURN(const std::string version, archive.ReadKerasVersion());
+  if (absl::StartsWith(version, "2.")) release = KerasRelease::k2;
   return KerasArchive::OpenWeights(std::move(archive));
 }
 
@@ -76,6 +80,25 @@ void RenameGroups(Hdf5Index& index) {
   RenameGroup(kInnerOptimizerGroup, kOptimizerGroup, index);
 }
 
+// Those of WeightPaths. Slots are numbered in the order of the variables.
+absl::StatusOr<std::vector<WeightPath>> PathsByOrder(const ModelTree& model,
+                                                     KerasRelease release) {
+  std::vector<WeightPath> paths = WeightPaths(model);
+  if (release == KerasRelease::k3) return paths;
+  const std::vector<WeightPath> in_file = WeightPaths(model, release);
+  if (std::equal(paths.begin(), paths.end(), in_file.begin(), in_file.end(),
+                 [](const WeightPath& a, const WeightPath& b) {
+                   return a.variable == b.variable && a.path == b.path;
+                 })) {
+    return paths;
+  }
+  return absl::UnimplementedError(
+      "Keras 2 wrote it, which orders the layers otherwise than Keras 3 "
+      "because "
+      "of the model's masks; that is not supported yet: expected a legacy .h5, "
+      "whose variables have names, or a file of Keras 3");
+}
+
 }  // namespace
 
 bool WeightsFile::IsOfModel(absl::string_view path) const {
@@ -100,7 +123,7 @@ absl::StatusOr<std::vector<WeightPath>> WeightsFile::Paths(
     const Graph& graph, const ModelTree& model) const {
   switch (format) {
     case Format::kKeras:
-      return WeightPaths(model);
+      return PathsByOrder(model, release);
     case Format::kLegacy:
       return LegacyWeightPaths(graph, model, index);
     case Format::kTensorFlow:
@@ -129,7 +152,7 @@ absl::StatusOr<WeightsFile> OpenWeightsFile(const std::string& path) {
     file.variables = std::move(weights.variables);
     return file;
   }
-  ASSIGN_OR_RETURN(file.bytes, OpenHdf5(path));
+  ASSIGN_OR_RETURN(file.bytes, OpenHdf5(path, file.release));
   absl::StatusOr<Hdf5Index> index = ReadHdf5Index(*file.bytes);
   if (!index.ok()) return Annotate(index.status(), path);
   file.index = *std::move(index);

@@ -38,11 +38,14 @@ struct WeightsFile {
   std::string NameInFile(const std::string& path) const;
 
   // Where the variables of `model` are expected, which is that of `graph` or
-  // one in it. Errors are those of LegacyWeightPaths.
+  // one in it. Errors are those of LegacyWeightPaths, and Unimplemented for a
+  // file of Keras 2 whose order of layers is not that of Keras 3.
   absl::StatusOr<std::vector<WeightPath>> Paths(const Graph& graph,
                                                 const ModelTree& model) const;
 
   Format format = Format::kKeras;
+  // What wrote it, if it says so and that matters.
+  KerasRelease release = KerasRelease::k3;
   std::unique_ptr<RandomAccess> bytes;
   // By their paths in the newest release of Keras.
   Hdf5Index index;

@@ -303,5 +303,17 @@ TEST_F(ModelWeightsTest, NamesAMissingFile) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("/no/such.keras"));
 }
 
+// Two Dense layers of one shape would have each other's values.
+TEST(ModelWeights, RefusesAFileOfKeras2WhoseMasksChangeTheOrderOfLayers) {
+  const absl::Status status =
+      JobOf(KerasFixture("keras2_masked.keras"), "loss: mse\noptimizer: sgd\n")
+          .status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr("keras2_masked.keras: Keras 2 wrote it, which orders the "
+                "layers otherwise than Keras 3 because of the model's masks"));
+}
+
 }  // namespace
 }  // namespace paceline
