@@ -11,10 +11,12 @@ each task grows.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
 import tempfile
+import time
 
 import measure_memory
 import peer_process
@@ -50,15 +52,33 @@ def run(coordinator, job, steps, every_steps=0):
     if every_steps > 0:
         settings.append(f"checkpoint={{every_epochs: 0, every_steps: {every_steps}}}")
     with tempfile.TemporaryDirectory(dir=os.path.dirname(job)) as output:
-        subprocess.run([coordinator, "run", job, "--output", output,
-                        *[f"--set={setting}" for setting in settings]],
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                       timeout=peer_process.TIMEOUT_SECONDS, check=True)
+        process = subprocess.Popen([coordinator, "run", job, "--output", output,
+                                    *[f"--set={setting}" for setting in settings]],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        peaks = {"coordinator": wait_for_peak(process)}
         with open(f"{output}/result.json", encoding="utf-8") as file:
             result = json.load(file)
-    return (result["timing"]["total_seconds"],
-            {f"{task['type']}-{task['index']}": task["peak_rss_bytes"]
-             for task in result["tasks"]})
+    peaks |= {f"{task['type']}-{task['index']}": task["peak_rss_bytes"]
+              for task in result["tasks"]}
+    return result["timing"]["total_seconds"], peaks
+
+
+def wait_for_peak(process):
+    """Waits for a process to succeed; returns its peak memory, read once a second."""
+    deadline = time.monotonic() + peer_process.TIMEOUT_SECONDS
+    peak = 0
+    while process.poll() is None:
+        if time.monotonic() > deadline:
+            process.kill()
+            raise TimeoutError(process.args)
+        with contextlib.suppress(OSError), open(f"/proc/{process.pid}/status",
+                                                encoding="utf-8") as status:
+            lines = [line.split() for line in status]
+            peak = max([peak, *[1024 * int(line[1]) for line in lines if line[0] == "VmHWM:"]])
+        time.sleep(1)
+    if process.returncode != 0:
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+    return peak
 
 
 def measure(arguments, folder):
