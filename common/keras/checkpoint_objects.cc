@@ -133,6 +133,7 @@ class ModelWalk {
       if (!Visit(model)) return absl::OkStatus();
     }
     const int operations = Child(model, kLayerList);
+    release_ = operations >= 0 ? KerasRelease::k3 : KerasRelease::k2;
     const std::map<int, int> layers =
         operations >= 0 ? Numbered(operations, "") : Numbered(model, kLayer);
     int count = 0;
@@ -189,6 +190,7 @@ class ModelWalk {
     CheckpointVariable variable;
     variable.path = absl::StrCat(path, own);
     variable.key = value.checkpoint_key();
+    variable.release = release_;
     const int place = static_cast<int>(names.size()) - 2 - parts;
     if (place >= 0) variable.layer = names[place];
     if (!paths_.insert(variable.path).second) {
@@ -208,6 +210,7 @@ class ModelWalk {
   std::vector<const Object::SerializedTensor*> values_;
   std::vector<CheckpointVariable> found_;
   std::set<std::string> paths_;
+  KerasRelease release_ = KerasRelease::k3;
 };
 
 }  // namespace

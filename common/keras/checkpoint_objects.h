@@ -20,6 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/keras/weight_paths.h"
 
 namespace paceline {
 
@@ -35,6 +36,8 @@ struct CheckpointVariable {
   // model in the model, and of layers that wrap others in a model that Keras
   // loaded from a file.
   std::string layer;
+  // Of the model.
+  KerasRelease release = KerasRelease::k3;
 };
 
 // `graph`: a serialized TrackableObjectGraph. Variables in the order of their

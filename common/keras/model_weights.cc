@@ -141,6 +141,7 @@ absl::StatusOr<Hdf5Dataset> ModelWeights::Find(const std::string& path,
         ": expected elements of float16, bfloat16, float32, float64, "
         "int32 or int64"));
   }
+  RETURN_IF_ERROR(file_.CheckValues(path));
   return dataset;
 }
 

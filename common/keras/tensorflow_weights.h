@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "common/base/random_access.h"
 #include "common/hdf5/hdf5_index.h"
 #include "common/keras/checkpoint_objects.h"
 #include "common/keras/name_match.h"
 #include "common/keras/weight_paths.h"
 #include "common/model/graph.h"
+#include "common/tensorflow_checkpoint/checkpoint_file.h"
 
 namespace paceline {
 
@@ -25,9 +25,14 @@ std::string WeightsFilePath(const std::string& path);
 // Whether the file's name is that of a checkpoint's index.
 bool IsCheckpointPath(const std::string& path);
 
+// InvalidArgument with the prefix to name, if the path is of a checkpoint, but
+// neither its prefix nor its index: a shard, the file `checkpoint` that names
+// the last one of a folder, or the folder.
+absl::Status CheckIsNoPartOfCheckpoint(const std::string& path);
+
 struct TensorFlowWeights {
   // All shards.
-  std::unique_ptr<RandomAccess> data;
+  std::unique_ptr<CheckpointFile> data;
   // By CheckpointVariable::path, in the form of the other files of weights;
   // offsets are those in `data`.
   Hdf5Index index;
@@ -35,11 +40,10 @@ struct TensorFlowWeights {
   std::map<std::string, CheckpointVariable> variables;
 };
 
-// `path`: of the index. Compares the checksums of the model's variables, so it
-// reads all of them: whoever takes a part of a variable later cannot. Errors
-// name the file, and the key in it: those of CheckpointFile and
-// FindModelVariables, InvalidArgument if it has no objects, Unimplemented for
-// variables in parts. Blocks on the disk.
+// `path`: of the index. Reads no variables, and compares no checksums
+// (CheckpointFile::CheckTensor). Errors name the file, and the key in it: those
+// of CheckpointFile::Open and FindModelVariables, InvalidArgument if it has no
+// objects, Unimplemented for variables in parts. Blocks on the disk.
 absl::StatusOr<TensorFlowWeights> OpenTensorFlowWeights(
     const std::string& path);
 

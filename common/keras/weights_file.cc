@@ -26,21 +26,19 @@ constexpr absl::string_view kOptimizerGroup = "optimizer/vars/";
 constexpr absl::string_view kInnerOptimizerGroup =
     "optimizer/inner_optimizer/vars/";
 
-// The HDF5 file: a member of an archive, which may say the release, or all of
-// it.
-absl::StatusOr<std::unique_ptr<RandomAccess>> OpenHdf5(const std::string& path,
-                                                       KerasRelease& release) {
-  ASSIGN_OR_RETURN(std::unique_ptr<RandomAccess> file, OpenRandomAccess(path));
+// Opens the HDF5 file: a member of an archive, or all of it.
+absl::Status OpenHdf5(const std::string& path, WeightsFile& file) {
+  ASSIGN_OR_RETURN(file.bytes, OpenRandomAccess(path));
   std::array<std::byte, 2> start = {};
-  if (file->size_bytes() >= 2) {
-    RETURN_IF_ERROR(file->ReadAt(0, absl::MakeSpan(start)));
+  if (file.bytes->size_bytes() >= 2) {
+    RETURN_IF_ERROR(file.bytes->ReadAt(0, absl::MakeSpan(start)));
   }
   // A zip archive.
-  if (std::memcmp(start.data(), "PK", 2) != 0) return file;
+  if (std::memcmp(start.data(), "PK", 2) != 0) return absl::OkStatus();
   ASSIGN_OR_RETURN(KerasArchive archive, KerasArchive::Open(path));
-  ASSIGN_OR_RETURN(const std::string version, archive.ReadKerasVersion());
-  if (absl::StartsWith(version, "2.")) release = KerasRelease::k2;
-  return KerasArchive::OpenWeights(std::move(archive));
+  ASSIGN_OR_RETURN(file.bytes, KerasArchive::OpenWeights(std::move(archive)));
+  file.archive = path;
+  return absl::OkStatus();
 }
 
 Hdf5Index::iterator BeginOfGroup(absl::string_view group, Hdf5Index& index) {
@@ -80,26 +78,38 @@ void RenameGroups(Hdf5Index& index) {
   RenameGroup(kInnerOptimizerGroup, kOptimizerGroup, index);
 }
 
-// Those of WeightPaths. Slots are numbered in the order of the variables.
-absl::StatusOr<std::vector<WeightPath>> PathsByOrder(const ModelTree& model,
-                                                     KerasRelease release) {
-  std::vector<WeightPath> paths = WeightPaths(model);
-  if (release == KerasRelease::k3) return paths;
-  const std::vector<WeightPath> in_file = WeightPaths(model, release);
-  if (std::equal(paths.begin(), paths.end(), in_file.begin(), in_file.end(),
-                 [](const WeightPath& a, const WeightPath& b) {
-                   return a.variable == b.variable && a.path == b.path;
-                 })) {
-    return paths;
-  }
-  return absl::UnimplementedError(
-      "Keras 2 wrote it, which orders the layers otherwise than Keras 3 "
-      "because "
-      "of the model's masks; that is not supported yet: expected a legacy .h5, "
-      "whose variables have names, or a file of Keras 3");
+bool HaveSameOrder(const ModelTree& model) {
+  const std::vector<WeightPath> of_keras3 = WeightPaths(model);
+  const std::vector<WeightPath> of_keras2 =
+      WeightPaths(model, KerasRelease::k2);
+  return std::equal(of_keras3.begin(), of_keras3.end(), of_keras2.begin(),
+                    of_keras2.end(),
+                    [](const WeightPath& a, const WeightPath& b) {
+                      return a.variable == b.variable && a.path == b.path;
+                    });
 }
 
 }  // namespace
+
+absl::Status WeightsFile::CheckOrder(const ModelTree& model) const {
+  if (HaveSameOrder(model)) return absl::OkStatus();
+  if (format == Format::kTensorFlow) {
+    if (variables.empty() ||
+        variables.begin()->second.release == KerasRelease::k3) {
+      return absl::OkStatus();
+    }
+  } else if (!archive.empty()) {
+    ASSIGN_OR_RETURN(const KerasArchive opened, KerasArchive::Open(archive));
+    ASSIGN_OR_RETURN(const std::string version, opened.ReadKerasVersion());
+    if (absl::StartsWith(version, "3.")) return absl::OkStatus();
+  }
+  return absl::UnimplementedError(
+      "it is of Keras 2, or does not say of which release; because of the "
+      "model's masks Keras 2 orders the layers otherwise than Keras 3, which "
+      "is "
+      "not supported yet: expected a .keras of Keras 3, or a legacy .h5, whose "
+      "variables have names");
+}
 
 bool WeightsFile::IsOfModel(absl::string_view path) const {
   switch (format) {
@@ -123,15 +133,23 @@ absl::StatusOr<std::vector<WeightPath>> WeightsFile::Paths(
     const Graph& graph, const ModelTree& model) const {
   switch (format) {
     case Format::kKeras:
-      return PathsByOrder(model, release);
+      RETURN_IF_ERROR(CheckOrder(model));
+      return WeightPaths(model);
     case Format::kLegacy:
       return LegacyWeightPaths(graph, model, index);
     case Format::kTensorFlow:
+      RETURN_IF_ERROR(CheckOrder(model));
       return TensorFlowPaths(graph, model);
     case Format::kSafetensors:
       break;
   }
   return TensorPaths(graph, model);
+}
+
+absl::Status WeightsFile::CheckValues(const std::string& path) const {
+  return checkpoint == nullptr
+             ? absl::OkStatus()
+             : checkpoint->CheckTensor(variables.at(path).key);
 }
 
 absl::StatusOr<WeightsFile> OpenWeightsFile(const std::string& path) {
@@ -147,12 +165,14 @@ absl::StatusOr<WeightsFile> OpenWeightsFile(const std::string& path) {
       IsCheckpointPath(index)) {
     ASSIGN_OR_RETURN(TensorFlowWeights weights, OpenTensorFlowWeights(index));
     file.format = WeightsFile::Format::kTensorFlow;
+    file.checkpoint = weights.data.get();
     file.bytes = std::move(weights.data);
     file.index = std::move(weights.index);
     file.variables = std::move(weights.variables);
     return file;
   }
-  ASSIGN_OR_RETURN(file.bytes, OpenHdf5(path, file.release));
+  RETURN_IF_ERROR(CheckIsNoPartOfCheckpoint(path));
+  RETURN_IF_ERROR(OpenHdf5(path, file));
   absl::StatusOr<Hdf5Index> index = ReadHdf5Index(*file.bytes);
   if (!index.ok()) return Annotate(index.status(), path);
   file.index = *std::move(index);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "common/base/random_access.h"
@@ -16,6 +17,7 @@
 #include "common/keras/checkpoint_objects.h"
 #include "common/keras/weight_paths.h"
 #include "common/model/graph.h"
+#include "common/tensorflow_checkpoint/checkpoint_file.h"
 
 namespace paceline {
 
@@ -38,18 +40,28 @@ struct WeightsFile {
   std::string NameInFile(const std::string& path) const;
 
   // Where the variables of `model` are expected, which is that of `graph` or
-  // one in it. Errors are those of LegacyWeightPaths, and Unimplemented for a
-  // file of Keras 2 whose order of layers is not that of Keras 3.
+  // one in it. Errors are those of LegacyWeightPaths and CheckOrder.
   absl::StatusOr<std::vector<WeightPath>> Paths(const Graph& graph,
                                                 const ModelTree& model) const;
 
+  // Compares the checksum of the dataset at `path` in the index, of numbers, if
+  // the format has one of each: whoever takes a part of it later cannot. Reads
+  // all of it. Errors are those of CheckpointFile::CheckTensor.
+  absl::Status CheckValues(const std::string& path) const;
+
+  // Of a format by structure: Unimplemented if Keras 2, which may have written
+  // the file, orders the layers of `model` otherwise than Keras 3. Then reads
+  // the archive's metadata.
+  absl::Status CheckOrder(const ModelTree& model) const;
+
   Format format = Format::kKeras;
-  // What wrote it, if it says so and that matters.
-  KerasRelease release = KerasRelease::k3;
+  // The path of a `.keras`; "": it is HDF5 alone, or of another format.
+  std::string archive;
   std::unique_ptr<RandomAccess> bytes;
   // By their paths in the newest release of Keras.
   Hdf5Index index;
-  // TensorFlowWeights::variables of a checkpoint.
+  // Of a checkpoint: `bytes`, and TensorFlowWeights::variables.
+  CheckpointFile* checkpoint = nullptr;
   std::map<std::string, CheckpointVariable> variables;
 };
 

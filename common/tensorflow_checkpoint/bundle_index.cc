@@ -18,6 +18,8 @@ constexpr int kVersion = 1;
 // a small one may be much longer when it is read. Those of 1,000 layers and
 // their optimizer have 1 MB.
 constexpr size_t kMaxContentBytes = 64 << 20;
+// Those of 1,000 layers and their optimizer are 10,000.
+constexpr size_t kMaxEntries = 200'000;
 // The number has five digits in the names of files.
 constexpr int kMaxShards = 99'999;
 
@@ -139,6 +141,10 @@ absl::StatusOr<BundleIndex> ReadBundleIndex(absl::string_view file) {
       has_header = true;
       ASSIGN_OR_RETURN(index.shard_count, ReadShardCount(value));
       return absl::OkStatus();
+    }
+    if (index.entries.size() == kMaxEntries) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("has more than ", kMaxEntries, " tensors"));
     }
     ASSIGN_OR_RETURN(BundleEntry entry,
                      ReadEntry(key, value, index.shard_count));

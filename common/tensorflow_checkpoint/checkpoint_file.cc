@@ -53,21 +53,24 @@ absl::Status CheckpointFile::OpenShards(const std::string& path) {
   for (const auto& [key, entry] : index_.entries) {
     if (entry.is_in_parts) continue;
     Shard& shard = shards_[entry.shard];
-    const auto name = [&, number = entry.shard] {
-      return absl::StrFormat("%s.data-%05d-of-%05d", prefix, number,
-                             index_.shard_count);
-    };
     if (shard.file == nullptr) {
-      ASSIGN_OR_RETURN(shard.file, OpenRandomAccess(name()));
+      shard.path = absl::StrFormat("%s.data-%05d-of-%05d", prefix, entry.shard,
+                                   index_.shard_count);
+      ASSIGN_OR_RETURN(shard.file, OpenRandomAccess(shard.path));
       shard.begin_bytes = size_bytes_;
-      size_bytes_ += shard.file->size_bytes();
+      if (__builtin_add_overflow(size_bytes_, shard.file->size_bytes(),
+                                 &size_bytes_)) {
+        return absl::ResourceExhaustedError(
+            absl::StrCat(shard.path, ": has ", shard.file->size_bytes(),
+                         " bytes, which the bytes of all shards cannot count"));
+      }
     }
     const int64_t size = shard.file->size_bytes();
     if (entry.offset_bytes > size ||
         entry.size_bytes > size - entry.offset_bytes) {
       return absl::DataLossError(absl::StrCat(
-          name(), ": has ", size, " bytes, expected ", PeerText(key), " of ",
-          entry.size_bytes, " bytes at ", entry.offset_bytes));
+          shard.path, ": has ", size, " bytes, expected ", PeerText(key),
+          " of ", entry.size_bytes, " bytes at ", entry.offset_bytes));
     }
   }
   return absl::OkStatus();
@@ -85,8 +88,8 @@ absl::Status CheckpointFile::CheckTensor(const std::string& key) {
     crc = ExtendCrc32c(crc, part);
     done += static_cast<int64_t>(part.size());
   }
-  return MaskCrc32c(crc) == entry.masked_crc32c ? absl::OkStatus()
-                                                : WrongChecksum(key);
+  if (MaskCrc32c(crc) == entry.masked_crc32c) return absl::OkStatus();
+  return Annotate(WrongChecksum(key), shards_[entry.shard].path);
 }
 
 // The length, a varint; the checksum of the length as a number of 4 bytes; the

@@ -23,8 +23,9 @@ class CheckpointFile final : public RandomAccess {
  public:
   // `path`: of the index, with its ending. Opens the shards that have tensors,
   // and checks that these lie within them. Errors name the file: those of
-  // ReadBundleIndex and OpenRandomAccess, ResourceExhausted if the index is
-  // above a limit, DataLoss if a shard is too short. Blocks on the disk.
+  // ReadBundleIndex and OpenRandomAccess, ResourceExhausted if the index or all
+  // shards are above a limit, DataLoss if a shard is too short. Blocks on the
+  // disk.
   static absl::StatusOr<std::unique_ptr<CheckpointFile>> Open(
       const std::string& path);
 
@@ -38,8 +39,8 @@ class CheckpointFile final : public RandomAccess {
   }
 
   // Reads the tensor, which is not in parts nor of strings, and compares its
-  // checksum. DataLoss if that is another; the message has the key. Blocks on
-  // the disk.
+  // checksum. DataLoss if that is another; the message has the shard and the
+  // key. Blocks on the disk.
   absl::Status CheckTensor(const std::string& key);
 
   // A tensor of one string of at most `limit_bytes`. NotFound; InvalidArgument
@@ -54,6 +55,7 @@ class CheckpointFile final : public RandomAccess {
 
  private:
   struct Shard {
+    std::string path;
     // Null: no tensor lies there.
     std::unique_ptr<RandomAccess> file;
     // In all bytes.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/keras/initial_weights.h"
 #include "common/tensorflow_checkpoint/checkpoint_file.h"
@@ -71,9 +72,37 @@ class TensorFlowWeightsTest : public ::testing::Test {
     return folder / "copy";
   }
 
+  // Changes the last byte of a tensor.
+  static void Damage(const std::string& prefix, const std::string& key) {
+    const auto file = CheckpointFile::Open(prefix + ".index");
+    ASSERT_TRUE(file.ok()) << file.status();
+    ASSERT_TRUE((*file)->entries().contains(key));
+    const BundleEntry& entry = (*file)->entries().at(key);
+    std::fstream bytes(prefix + ".data-00000-of-00001",
+                       std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(entry.offset_bytes + entry.size_bytes - 1);
+    bytes.put('x');
+  }
+
+  // A model with two of the layers, one of another shape.
+  void LoadPartOfSequential() {
+    const absl::StatusOr<v1::Job> job = ReadJob(
+        "strategy: mirrored\nmodel: {layers: [Input: {shape: [4, 4, 1]}, "
+        "Conv2D: {filters: 2, kernel_size: 3, name: first}, Flatten: {}, "
+        "Dense: {units: 5, name: dense}]}\nloss: mse\noptimizer: sgd\n"
+        "data: {train: {npz: {file: x.npz, features: x, labels: y}}}\n"
+        "batch_size_per_replica: 2\n",
+        "/jobs/job.yaml", {}, {.check_files = false});
+    ASSERT_TRUE(job.ok()) << job.status();
+    graph_ = GraphOf(*job);
+  }
+
   Graph graph_;
   std::unique_ptr<InitialWeights> weights_;
 };
+
+constexpr char kMovingMean[] =
+    "model/_functional/_operations/2/moving_mean/.ATTRIBUTES/VARIABLE_VALUE";
 
 TEST_F(TensorFlowWeightsTest, TakesTheValuesOfModelsOfKeras3) {
   for (const std::string name :
@@ -200,19 +229,9 @@ TEST_F(TensorFlowWeightsTest, NamesTheVariableThatOneSideDoesNotHave) {
 }
 
 TEST_F(TensorFlowWeightsTest, TakesLayersByTheirNames) {
-  const absl::StatusOr<v1::Job> job = ReadJob(
-      absl::StrCat("strategy: mirrored\nmodel: {layers: [Input: {shape: [4, 4, "
-                   "1]}, Conv2D: {filters: 2, kernel_size: 3, name: first}, "
-                   "Flatten: {}, Dense: {units: 5, name: dense}]}\nweights: ",
-                   Checkpoint("sequential"),
-                   "\nweights_by_name: true\nloss: mse\noptimizer: sgd\n"
-                   "data: {train: {npz: {file: x.npz, features: x, labels: "
-                   "y}}}\nbatch_size_per_replica: 2\n"),
-      "/jobs/job.yaml", {}, {.check_files = false});
-  ASSERT_TRUE(job.ok()) << job.status();
-  graph_ = GraphOf(*job);
-  auto weights =
-      InitialWeights::OpenByName(job->weights(), graph_, /*own=*/nullptr);
+  LoadPartOfSequential();
+  auto weights = InitialWeights::OpenByName(Checkpoint("sequential"), graph_,
+                                            /*own=*/nullptr);
   ASSERT_TRUE(weights.ok()) << weights.status();
   const NameMatch& match = *(*weights)->match();
   EXPECT_THAT(match.matched, ElementsAre("first"));
@@ -271,23 +290,53 @@ TEST_F(TensorFlowWeightsTest, SaysWhatACheckpointLacks) {
 TEST_F(TensorFlowWeightsTest, RefusesADamagedElement) {
   Load("sequential.keras");
   const std::string prefix = CopyOfSequential();
-  const std::string shard = prefix + ".data-00000-of-00001";
   ASSERT_TRUE(Open(prefix).ok());
-  const auto file = CheckpointFile::Open(prefix + ".index");
-  ASSERT_TRUE(file.ok()) << file.status();
-  const std::string key =
-      "model/_functional/_operations/2/moving_mean/.ATTRIBUTES/VARIABLE_VALUE";
-  ASSERT_TRUE((*file)->entries().contains(key));
-  const BundleEntry& entry = (*file)->entries().at(key);
-  std::fstream bytes(shard, std::ios::in | std::ios::out | std::ios::binary);
-  bytes.seekp(entry.offset_bytes + entry.size_bytes - 1);
-  bytes.put('x');
-  bytes.close();
+  Damage(prefix, kMovingMean);
   const absl::Status status = Open(prefix);
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
   EXPECT_THAT(
       std::string(status.message()),
-      HasSubstr(absl::StrCat(key, " is damaged: its checksum is another")));
+      HasSubstr(absl::StrCat(prefix, ".data-00000-of-00001: ", kMovingMean,
+                             " is damaged: its checksum is another")));
+}
+
+// It may be large, or of another model.
+TEST_F(TensorFlowWeightsTest, ReadsNoVariableThatItDoesNotTake) {
+  LoadPartOfSequential();
+  const std::string prefix = CopyOfSequential();
+  Damage(prefix, kMovingMean);
+  const auto weights =
+      InitialWeights::OpenByName(prefix, graph_, /*own=*/nullptr);
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  EXPECT_THAT((*weights)->match()->not_in_model,
+              ElementsAre("batch_normalization"));
+}
+
+TEST_F(TensorFlowWeightsTest, SaysThePrefixToWhoeverNamesAnotherPart) {
+  Load("sequential.keras");
+  const fs::path prefix = CopyOfSequential();
+  const fs::path folder = prefix.parent_path();
+  const auto expect_hint = [&](const fs::path& path, const std::string& what,
+                               const fs::path& expected) {
+    const absl::Status status = Open(path);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_EQ(status.message(), absl::StrCat(path.string(), ": is ", what,
+                                             "; expected the prefix of one, ",
+                                             expected.string()));
+  };
+  expect_hint(prefix.string() + ".data-00000-of-00001",
+              "a shard of a checkpoint of TensorFlow", prefix);
+  std::ofstream(folder / "checkpoint")
+      << "model_checkpoint_path: \"copy\"\nall_model_checkpoint_paths: "
+         "\"copy\"";
+  expect_hint(folder / "checkpoint", "the list of a folder's checkpoints",
+              prefix);
+  expect_hint(folder, "a folder of checkpoints of TensorFlow", prefix);
+  fs::create_directories(folder / "saved" / "variables");
+  const fs::path variables = folder / "saved" / "variables" / "variables";
+  fs::copy(prefix.string() + ".index", variables.string() + ".index");
+  expect_hint(folder / "saved",
+              "a SavedModel, which has a checkpoint of TensorFlow", variables);
 }
 
 TEST_F(TensorFlowWeightsTest, RefusesAShardThatIsCutOrMissing) {

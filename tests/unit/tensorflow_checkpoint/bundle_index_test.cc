@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "common/tensorflow_checkpoint/messages.pb.h"
 #include "gmock/gmock.h"
 #include "tests/unit/tensorflow_checkpoint/table_builder.h"
@@ -87,6 +88,17 @@ TEST_F(BundleIndexTest, RefusesNumbersOfShards) {
                 absl::StrCat("a/kernel: is in shard ", shard,
                              ", expected one below 2"));
   }
+}
+
+TEST_F(BundleIndexTest, RefusesMoreTensorsThanAModelHas) {
+  std::map<std::string, std::string> entries = {
+      {"", header_.SerializeAsString()}};
+  for (int i = 0; i <= 200'000; ++i) {
+    entries[absl::StrFormat("%06d", i)] = entry_.SerializeAsString();
+  }
+  const absl::Status status = ReadBundleIndex(TableOf(entries)).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_EQ(status.message(), "has more than 200000 tensors");
 }
 
 TEST_F(BundleIndexTest, RefusesPlacesThatAreNegative) {
