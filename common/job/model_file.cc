@@ -28,6 +28,7 @@ namespace paceline {
 namespace {
 
 constexpr char kModelKey[] = "model";
+constexpr char kPrecisionKey[] = "precision";
 
 struct Loaded {
   ModelConfig config;
@@ -120,6 +121,17 @@ absl::StatusOr<bool> SetUnlessGiven(absl::string_view key,
   return true;
 }
 
+// The precision of a file's layers, unless the job names a device without it:
+// that computes in float32, as it does under `device: auto`.
+Value PrecisionOn(const Value& document, Value precision) {
+  const Value* const device = document.Find("device");
+  const bool has_it =
+      device == nullptr || *device == Value("auto") ||
+      (device->is_string() && absl::StartsWith(device->as_string(), "cuda")) ||
+      (*device == Value("cpu") && precision == Value("mixed_bfloat16"));
+  return has_it ? std::move(precision) : Value();
+}
+
 // The config of a Model among layers; null if `layer` is another or spelled
 // wrong.
 Value* ConfigOfModel(Value& layer) {
@@ -142,7 +154,7 @@ bool HasModelInModel(const v1::Model& model) {
 
 // Gives the models among the layers of `model` the layers of their files.
 absl::Status LoadInnerModels(const std::string& job_path, const Path& path,
-                             Value& model) {
+                             bool has_precision, Value& model) {
   if (!model.is_map() || model.Find("layers") == nullptr) {
     return absl::OkStatus();
   }
@@ -162,6 +174,14 @@ absl::Status LoadInnerModels(const std::string& job_path, const Path& path,
         return ConfigError(inner.Key("path"), loaded.status().message(),
                            loaded.status().code());
       }
+      if (!has_precision && !loaded->config.precision.is_null()) {
+        return ConfigError(
+            inner.Key("path"),
+            absl::StrCat("the layers of the file are ",
+                         loaded->config.precision.as_string(),
+                         "; expected the job's `precision`, which is that of "
+                         "all layers"));
+      }
       if (config->Find("name") == nullptr) {
         (*config)["name"] = loaded->model.name();
       }
@@ -169,7 +189,7 @@ absl::Status LoadInnerModels(const std::string& job_path, const Path& path,
       SetLines(line, (*config)["layers"]);
       if (IsJson((*config)["path"].as_string())) (*config)["path"] = "";
     } else {
-      RETURN_IF_ERROR(LoadInnerModels(job_path, inner, *config));
+      RETURN_IF_ERROR(LoadInnerModels(job_path, inner, has_precision, *config));
     }
   }
   return absl::OkStatus();
@@ -193,8 +213,9 @@ absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
       document.is_map() ? document.Find(kModelKey) : nullptr;
   if (model == nullptr) return taken;
   if (!model->is_string()) {
-    RETURN_IF_ERROR(
-        LoadInnerModels(job_path, Path(kModelKey), document[kModelKey]));
+    RETURN_IF_ERROR(LoadInnerModels(job_path, Path(kModelKey),
+                                    document.Find(kPrecisionKey) != nullptr,
+                                    document[kModelKey]));
     return taken;
   }
   const int line = model->line();
@@ -212,7 +233,7 @@ absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
       {"loss_weights", std::move(read.compile.loss_weights)},
       {"metrics", std::move(read.compile.metrics)},
       {"weights", IsJson(path) ? Value() : Value(path)},
-      {"precision", std::move(read.precision)},
+      {kPrecisionKey, PrecisionOn(document, std::move(read.precision))},
       {"optimizer", std::move(read.compile.optimizer)}};
   for (auto& [key, value] : items) {
     const absl::StatusOr<bool> is_set =

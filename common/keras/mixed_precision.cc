@@ -71,16 +71,18 @@ absl::StatusOr<std::string> TakeMixedPolicy(Value& config, const Path& path) {
 
 absl::StatusOr<Value> UnwrapLossScale(const Value& optimizer,
                                       const Path& path) {
+  const std::string name = TextOf(optimizer, "class_name");
   const Value* const config =
       optimizer.is_map() ? optimizer.Find("config") : nullptr;
-  if (TextOf(optimizer, "class_name") != "LossScaleOptimizer" ||
+  // The second is what Keras 2 writes.
+  if ((name != "LossScaleOptimizer" && name != "LossScaleOptimizerV3") ||
       config == nullptr) {
     return optimizer;
   }
   const Path config_path = path.Key("config");
   const Value* const inner =
       config->is_map() ? config->Find("inner_optimizer") : nullptr;
-  if (inner == nullptr) {
+  if (inner == nullptr || !inner->is_map()) {
     return ConfigError(config_path.Key("inner_optimizer"),
                        "missing; expected the optimizer");
   }

@@ -53,7 +53,7 @@ absl::StatusOr<OptimizerPtr> MakeOptimizer(const v1::KerasObject& object) {
     }
     supported.push_back(entry.class_name);
   }
-  if (absl::EqualsIgnoreCase(name, "LossScaleOptimizer")) {
+  if (absl::StartsWithIgnoreCase(name, "LossScaleOptimizer")) {
     return ClassError(path, name,
                       "expected the optimizer in it, and precision: "
                       "mixed_float16, which scales the loss",

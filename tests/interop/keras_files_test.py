@@ -380,7 +380,7 @@ def run_case(binaries, folder, name, checks):
 
 
 def run_mixed(binaries, folder, checks):
-    """A file in mixed precision, whose optimizer is in another: the job goes on in float32."""
+    """A file in mixed precision, whose optimizer is in another. A CPU goes on in float32."""
     print(MIXED, flush=True)
     images, labels = fashion_mnist(2 * STEPS * BATCH)
     keras.config.set_dtype_policy(MIXED)
@@ -397,7 +397,7 @@ def run_mixed(binaries, folder, checks):
     for ours, theirs in zip(model.optimizer.variables, mixed.optimizer.inner_optimizer.variables):
         ours.assign(theirs)
     theirs, _ = train_keras(model, *halves[1])
-    output = train_job(binaries, folder, "mixed", folder / "mixed.keras", *halves[1], precision="float32")
+    output = train_job(binaries, folder, "mixed", folder / "mixed.keras", *halves[1])
     checks.same_losses("losses, going on", columns(output / "steps.csv")["loss"], theirs, 1e-3)
     checks.same_model("both, going on", keras.models.load_model(output / "model.keras"), model)
 

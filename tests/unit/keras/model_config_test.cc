@@ -1,5 +1,6 @@
 #include "common/keras/model_config.h"
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,29 @@ TEST(ModelConfig, AMixedPolicyIsAPrecision) {
           ErrorOf(ModelOfTypes(R"("mixed_bfloat16")", float16)).message()),
       HasSubstr("config.layers[1].config.dtype: mixed_float16 is not supported "
                 "beside mixed_bfloat16 of another layer"));
+}
+
+TEST(ModelConfig, AJobTakesThePrecisionUnlessItSaysOtherwise) {
+  const std::string path = ::testing::TempDir() + "mixed.json";
+  std::ofstream(path) << ModelOfTypes(R"("mixed_float16")",
+                                      R"("mixed_float16")");
+  const std::string rest = "loss: mse\noptimizer: sgd\n";
+  const auto precision = [&](const std::string& more) {
+    const auto job = JobOf(path, rest + more);
+    EXPECT_TRUE(job.ok()) << job.status();
+    return job.ok() ? job->precision() : v1::PRECISION_UNSPECIFIED;
+  };
+  EXPECT_EQ(precision(""), v1::PRECISION_MIXED_FLOAT16);
+  EXPECT_EQ(precision("device: cuda\n"), v1::PRECISION_MIXED_FLOAT16);
+  EXPECT_EQ(precision("precision: float32\n"), v1::PRECISION_FLOAT32);
+  // A CPU has none.
+  EXPECT_EQ(precision("device: cpu\n"), v1::PRECISION_FLOAT32);
+  const std::string inner = absl::StrCat(
+      "{layers: [Input: {shape: [3]}, Model: {path: ", path, "}]}");
+  EXPECT_THAT(std::string(JobOf(inner, rest).status().message()),
+              HasSubstr("model.layers[1].path: the layers of the file "
+                        "are mixed_float16; expected the job's `precision`"));
+  EXPECT_TRUE(JobOf(inner, rest + "precision: float32\n").ok());
 }
 
 TEST(ModelConfig, TakesModelsInModels) {
