@@ -9,10 +9,16 @@
 #include <functional>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "common/base/clock.h"
 #include "common/cluster/tf_config.h"
+#include "common/config/suggestion.h"
 #include "common/export/export_checkpoint.h"
 #include "common/job/reference.h"
 #include "common/limits.h"
@@ -35,12 +41,25 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-void AddJobOptions(CLI::App& verb, RunOptions& options) {
+void AddJobOptions(CLI::App& verb, RunOptions& options, const char* output) {
   verb.add_option("--set", options.overrides,
                   "path.to.field=value: changes a field of the job.");
-  verb.add_option("--output", options.output_dir,
-                  "Folder for the result, logs and checkpoints; default "
-                  "out/<name of the job>.");
+  verb.add_option("--output", options.output_dir, output);
+}
+
+// InvalidArgument if the first argument is neither an option nor a verb.
+absl::Status CheckVerb(const CLI::App& app, int argc, char** argv) {
+  const absl::string_view verb = argc > 1 ? argv[1] : "--help";
+  std::vector<std::string> known;
+  for (const CLI::App* each : app.get_subcommands(nullptr)) {
+    known.push_back(each->get_name());
+  }
+  if (absl::StartsWith(verb, "-") ||
+      std::find(known.begin(), known.end(), verb) != known.end()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown command \"", verb, "\"", Suggestion(verb, known)));
 }
 
 int PrintReference(const std::string& subject) {
@@ -86,7 +105,9 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
       "Trains a job: on a cluster of processes on this machine, or, with "
       "TF_CONFIG set, as the chief of its cluster.");
   run.add_option("JOB", options.job_path, "The job, YAML or JSON.")->required();
-  AddJobOptions(run, options);
+  AddJobOptions(run, options,
+                "Folder for the result, logs and checkpoints; default "
+                "out/<name of the job>.");
   options.start_timeout_seconds = absl::ToDoubleSeconds(limits::kStartTimeout);
   run.add_option("--start_timeout", options.start_timeout_seconds,
                  "Seconds that the tasks may take to appear.")
@@ -129,7 +150,9 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
       ->required();
   evaluate.add_option("--job", options.job_path, "The job, YAML or JSON.")
       ->required();
-  AddJobOptions(evaluate, options);
+  AddJobOptions(evaluate, options,
+                "Folder for the result and logs; default out/<name of the "
+                "job>/evaluate.");
   add_format(evaluate);
 
   PredictOptions predict_options;
@@ -148,9 +171,9 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
                   "keras: the compiled model with its optimizer's state, as "
                   "`.keras`; weights: without the model, as `.weights.h5`; "
                   "safetensors: the variables; onnx: the model as it "
-                  "predicts, for other runtimes.")
-      ->check(CLI::IsMember(ExportFormats()))
-      ->default_val("keras");
+                  "predicts, for other runtimes. Default: that of the output's "
+                  "suffix, or keras.")
+      ->check(CLI::IsMember(ExportFormats()));
   export_verb.add_option(
       "--output", export_options.output,
       "The file, which is replaced if it is there; default `model` with the "
@@ -176,6 +199,14 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
                        "Only this map of the job or class: data, Conv2D; "
                        "default all.");
 
+  if (const absl::Status status = CheckVerb(app, argc, argv); !status.ok()) {
+    std::cerr << "error: " << status.message() << "\n";
+    return kBadInput;
+  }
+  app.failure_message([](const CLI::App* /*app*/, const CLI::Error& error) {
+    return absl::StrCat("error: ", error.what(),
+                        "\nRun with --help for more information.\n");
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

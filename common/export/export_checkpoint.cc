@@ -93,6 +93,13 @@ std::string ExportSuffix(absl::string_view format) {
   return std::string(FormatNamed(format).suffix);
 }
 
+std::string ExportFormatOf(absl::string_view path) {
+  for (const Format& format : kFormats) {
+    if (absl::EndsWith(path, format.suffix)) return std::string(format.name);
+  }
+  return std::string(kFormats[0].name);
+}
+
 absl::Status CheckExportPath(absl::string_view format,
                              const std::string& path) {
   const std::string suffix = ExportSuffix(format);

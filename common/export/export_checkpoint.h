@@ -19,6 +19,9 @@ std::vector<std::string> ExportFormats();
 // The suffix of files of a format: ".keras".
 std::string ExportSuffix(absl::string_view format);
 
+// The format whose suffix `path` has; "keras" if it has none of them.
+std::string ExportFormatOf(absl::string_view path);
+
 // InvalidArgument if `path` has the extension of another format, as "model.h5"
 // for "keras" has: readers go by it. Others, and none, are the user's choice.
 absl::Status CheckExportPath(absl::string_view format, const std::string& path);

@@ -9,15 +9,16 @@
 namespace paceline {
 
 absl::Status Export(const ExportOptions& options, std::ostream& out) {
-  const std::string path =
-      options.output.empty()
-          ? absl::StrCat("model", ExportSuffix(options.format))
-          : options.output;
-  RETURN_IF_ERROR(CheckExportPath(options.format, path));
+  const std::string format =
+      options.format.empty() ? ExportFormatOf(options.output) : options.format;
+  const std::string path = options.output.empty()
+                               ? absl::StrCat("model", ExportSuffix(format))
+                               : options.output;
+  RETURN_IF_ERROR(CheckExportPath(format, path));
   ASSIGN_OR_RETURN(const std::string folder,
                    FindLatestCheckpoint(options.checkpoint));
   RETURN_IF_ERROR(
-      ExportCheckpoint(folder, options.format, path, ExportedValues::kStored));
+      ExportCheckpoint(folder, format, path, ExportedValues::kStored));
   out << path << "\n";
   return absl::OkStatus();
 }

@@ -13,7 +13,7 @@ struct ExportOptions {
   // A checkpoint, or the folder of a job's checkpoints, of which it takes the
   // latest.
   std::string checkpoint;
-  // One of ExportFormats.
+  // One of ExportFormats; "": that of the output's suffix.
   std::string format;
   // "": "model" with the format's suffix, in the working folder. A file that is
   // there is replaced.

@@ -27,7 +27,10 @@ void ExpectBadInput(Process process, const std::string& message) {
 
 TEST(BadInputTest, WrongUse) {
   SmallJob job;
-  ExpectBadInput(job.Coordinator({"train"}), "subcommand");
+  ExpectBadInput(job.Coordinator({"vaildate", job.path()}),
+                 "error: unknown command \"vaildate\"; did you mean "
+                 "\"validate\"?");
+  ExpectBadInput(job.Coordinator({}), "error: ");
   ExpectBadInput(job.Coordinator({"run"}), "JOB");
   ExpectBadInput(job.Run({"--sett", "epochs=1"}), "--sett");
   ExpectBadInput(job.Run({"--set", "epochs"}), "epochs");

@@ -150,8 +150,8 @@ TEST(KerasModelTest, ExportWritesWhatTheRunWrote) {
                        "safetensors", "--output", tensors}));
   EXPECT_THAT(ReadText(tensors), HasSubstr("\"dense_1/kernel\":{"));
   const std::string onnx = job.folder() / "w.onnx";
-  ExpectSuccess(job.Coordinator({"export", job.output_dir() + "/checkpoint",
-                                 "--format", "onnx", "--output", onnx}));
+  ExpectSuccess(job.Coordinator(
+      {"export", job.output_dir() + "/checkpoint", "--output", onnx}));
   EXPECT_THAT(ReadText(onnx), HasSubstr("dense_1/MatMul"));
   // The archive's members are stored as they are.
   EXPECT_NE(ReadText(weights), "");

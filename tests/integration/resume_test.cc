@@ -148,6 +148,16 @@ TEST(EvaluateTest, AgreesWithTheResultOfTheRun) {
   const auto printed = nlohmann::json::parse(evaluate.Output(), nullptr, false);
   ASSERT_TRUE(printed.is_object()) << evaluate.Output();
   EXPECT_DOUBLE_EQ(printed.at("accuracy"), trained.at("accuracy"));
+
+  // Not where it would replace the run's results.
+  Process again =
+      job.Coordinator({"evaluate", job.output_dir() + "/checkpoint", "--job",
+                       job.path(), "--output", job.output_dir()});
+  EXPECT_EQ(again.Wait(kJobLimit), 2);
+  EXPECT_THAT(again.Errors(),
+              testing::HasSubstr("has the results and the checkpoint of a "
+                                 "run; expected another folder"));
+  EXPECT_EQ(job.Result().at("evaluation"), trained);
   EXPECT_NEAR(printed.at("loss"), trained.at("loss"), 1e-5);
 }
 

@@ -1,6 +1,7 @@
 #include "common/session/leader/lead_job.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -109,18 +110,32 @@ absl::Status TellWeights(const v1::Job& job) {
   return absl::OkStatus();
 }
 
+// InvalidArgument if the results would replace the file that the run begins
+// with, or, of an evaluation, those of the run that left the folder.
+absl::Status CheckOutput(const LeaderOptions& leader) {
+  const std::string model = leader.output_dir + "/model.keras";
+  if (leader.job.weights() == model) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("weights: ", model,
+                     " is the file that this run writes; expected another "
+                     "--output, or a copy of the file"));
+  }
+  if (!leader.evaluate_checkpoint.empty() &&
+      std::filesystem::exists(leader.output_dir + "/checkpoint")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--output: ", leader.output_dir,
+                     " has the results and the checkpoint of a run; expected "
+                     "another folder"));
+  }
+  return absl::OkStatus();
+}
+
 int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
   const absl::StatusOr<std::unique_ptr<Leader>> leader =
       Leader::Start(options.leader);
   if (!leader.ok()) return Fail(leader.status(), kBadInput);
-  const std::string model = options.leader.output_dir + "/model.keras";
-  if (options.leader.job.weights() == model) {
-    return Fail(absl::InvalidArgumentError(absl::StrCat(
-                    "weights: ", model,
-                    " is the file that this run writes; expected another "
-                    "--output, or a copy of the file")),
-                kBadInput);
-  }
+  const absl::Status checked = CheckOutput(options.leader);
+  if (!checked.ok()) return Fail(checked, kBadInput);
   // The earlier run's files are moved only now: a leader that cannot start must
   // not touch them.
   if (!options.leader.connects_only) {
