@@ -31,7 +31,7 @@ class OneThread {
 };
 
 // With fewer elements, waking another thread costs more than it saves.
-inline constexpr int64_t kMinParallelElements = 1 << 15;
+inline constexpr int64_t kMinParallelElements = 1 << 14;
 
 // Calls body(begin, end) for contiguous parts of [0, count), one per thread
 // that the device gave to the calling thread. `elements_each` is the work per
