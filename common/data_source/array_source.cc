@@ -32,12 +32,7 @@ struct Column {
   std::unique_ptr<std::byte[]> data;
 };
 
-// All arrays of a source.
-struct Columns {
-  std::vector<Column> features;
-  std::vector<Column> labels;
-  std::vector<Column> weights;
-};
+using Columns = ByArray<Column>;
 
 // Points `out` to the values of example `index` in each column.
 void ReadRow(const std::vector<Column>& columns, int64_t index,
@@ -124,7 +119,7 @@ absl::Status ReadColumns(const std::vector<ArrayToRead>& arrays,
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<const DataSource>> ReadArraySource(
-    const ArraysToRead& arrays) {
+    const ByArray<ArrayToRead>& arrays) {
   CHECK(!arrays.features.empty());
   CommonCount count;
   RETURN_IF_ERROR(CheckCounts(arrays.features, count));

@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/data_source/data_source.h"
@@ -25,17 +24,10 @@ struct ArrayToRead {
   std::function<absl::StatusOr<StoredArray>()> read;
 };
 
-// Those of ExampleSpec.
-struct ArraysToRead {
-  std::vector<ArrayToRead> features;
-  std::vector<ArrayToRead> labels;
-  std::vector<ArrayToRead> weights = {};
-};
-
 // Reads the arrays, at least one of features. InvalidArgument, before reading
 // any values, names two arrays with different numbers of examples.
 absl::StatusOr<std::unique_ptr<const DataSource>> ReadArraySource(
-    const ArraysToRead& arrays);
+    const ByArray<ArrayToRead>& arrays);
 
 }  // namespace paceline
 

@@ -33,25 +33,25 @@ struct ArraySpec {
   Shape shape;
 };
 
-// At least one array of features.
-struct ExampleSpec {
-  std::vector<ArraySpec> features;
-  std::vector<ArraySpec> labels;
+// A T for each array of an example.
+template <typename T>
+struct ByArray {
+  std::vector<T> features;
+  std::vector<T> labels;
   // How much an example counts: Keras' sample_weight. Each is for an output, or
   // the only one, without a name, for all outputs.
-  std::vector<ArraySpec> weights = {};
+  std::vector<T> weights = {};
 };
+
+// At least one array of features.
+using ExampleSpec = ByArray<ArraySpec>;
 
 // What is read of examples: predictions need no labels and no weights. A source
 // without them has none in its ExampleSpec.
 enum class Contents { kFeaturesAndLabels, kFeatures };
 
 // One example: the values of each array, in the order of the spec.
-struct Example {
-  std::vector<Elements> features;
-  std::vector<Elements> labels;
-  std::vector<Elements> weights = {};
-};
+using Example = ByArray<Elements>;
 
 // Reads the examples of a source, which must outlive the reader. Not
 // thread-safe.

@@ -19,13 +19,6 @@ namespace {
 // The open files of several arrays.
 using RowFiles = std::vector<IdxRows>;
 
-// Those of a source.
-struct SourceFiles {
-  RowFiles features;
-  RowFiles labels;
-  RowFiles weights;
-};
-
 absl::Status ReadRow(RowFiles& files, int64_t index,
                      std::vector<Elements>& out) {
   for (size_t i = 0; i < files.size(); ++i) {
@@ -36,7 +29,7 @@ absl::Status ReadRow(RowFiles& files, int64_t index,
 
 class StreamReader : public ExampleReader {
  public:
-  explicit StreamReader(SourceFiles files) : files_(std::move(files)) {
+  explicit StreamReader(ByArray<IdxRows> files) : files_(std::move(files)) {
     example_.features.resize(files_.features.size());
     example_.labels.resize(files_.labels.size());
     example_.weights.resize(files_.weights.size());
@@ -50,7 +43,7 @@ class StreamReader : public ExampleReader {
   }
 
  private:
-  SourceFiles files_;
+  ByArray<IdxRows> files_;
   Example example_;
 };
 
@@ -93,7 +86,7 @@ class IdxStream : public DataSource {
   }
 
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
-    SourceFiles files;
+    ByArray<IdxRows> files;
     ASSIGN_OR_RETURN(files.features, OpenFiles(spec_.features, count_));
     ASSIGN_OR_RETURN(files.labels, OpenFiles(spec_.labels, count_));
     ASSIGN_OR_RETURN(files.weights, OpenFiles(spec_.weights, count_));

@@ -67,7 +67,7 @@ absl::StatusOr<std::unique_ptr<const DataSource>> OpenNpzSource(
     const NpzSource& source, Contents contents) {
   ASSIGN_OR_RETURN(const NpzArchive archive,
                    NpzArchive::Open(source.file.text));
-  ArraysToRead arrays = {ArraysOf(archive, source.features), {}};
+  ByArray<ArrayToRead> arrays = {ArraysOf(archive, source.features), {}};
   if (contents != Contents::kFeatures) {
     arrays.labels = ArraysOf(archive, source.labels);
     if (source.sample_weight) {
