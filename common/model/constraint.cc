@@ -4,13 +4,9 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "common/base/status_macros.h"
-#include "common/config/class_error.h"
 #include "common/config/field_table.h"
-#include "common/config/keras_object.h"
 #include "common/config/path.h"
-#include "common/model/keras_names.h"
-#include "glog/logging.h"
+#include "common/model/class_tables.h"
 
 namespace paceline {
 namespace {
@@ -34,7 +30,7 @@ absl::Status CheckNormBounds(const Constraint& constraint, const Path& path) {
                    ", got ", constraint.min_value));
 }
 
-std::vector<FieldTable<Constraint>> MakeConstraintTables() {
+ClassTables<Constraint> MakeConstraintTables() {
   const Field<Constraint> axis =
       Optional("axis", &Constraint::axis, "Axes over which norms are taken.");
   const Field<Constraint> max_value =
@@ -59,9 +55,9 @@ std::vector<FieldTable<Constraint>> MakeConstraintTables() {
   };
 }
 
-const std::vector<FieldTable<Constraint>>& ConstraintTables() {
+const ClassTables<Constraint>& ConstraintTables() {
   static const auto& tables =
-      *new std::vector<FieldTable<Constraint>>(MakeConstraintTables());
+      *new ClassTables<Constraint>(MakeConstraintTables());
   return tables;
 }
 
@@ -90,29 +86,11 @@ absl::Status Constraint::CheckShape(const Shape& shape) const {
 }
 
 absl::Status ReadConfig(const Value& value, const Path& path, Constraint& out) {
-  out = Constraint();
-  if (value.is_null()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const KerasObject object, ReadKerasObject(value, path));
-  std::vector<std::string> known;
-  for (const FieldTable<Constraint>& table : ConstraintTables()) {
-    if (object.class_name == table.name() ||
-        object.class_name == ToSnakeCase(table.name())) {
-      ASSIGN_OR_RETURN(out, table.Read(object.config, path));
-      return absl::OkStatus();
-    }
-    known.push_back(table.name());
-  }
-  return UnknownClass(path, "constraint", object.class_name, known);
+  return ReadByClass(ConstraintTables(), "constraint", value, path, out);
 }
 
 Value WriteConfig(const Constraint& constraint) {
-  if (constraint.is_none()) return nullptr;
-  for (const FieldTable<Constraint>& table : ConstraintTables()) {
-    if (table.name() != constraint.class_name) continue;
-    return SerializeKerasObject("keras.constraints",
-                                {table.name(), table.Write(constraint)});
-  }
-  LOG(FATAL) << "no constraint " << constraint.class_name;
+  return WriteByClass(ConstraintTables(), "keras.constraints", constraint);
 }
 
 std::string ConfigType(const Constraint* /*constraint*/) {
@@ -120,11 +98,7 @@ std::string ConfigType(const Constraint* /*constraint*/) {
 }
 
 std::vector<ClassReference> ConstraintReferences() {
-  std::vector<ClassReference> references;
-  for (const FieldTable<Constraint>& table : ConstraintTables()) {
-    references.push_back(table.Reference());
-  }
-  return references;
+  return ReferencesOfClasses(ConstraintTables());
 }
 
 }  // namespace paceline
