@@ -28,21 +28,9 @@ absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job) {
   }
   JobModel model;
   ASSIGN_OR_RETURN(model.graph, BuildGraph(job.model()));
-  ASSIGN_OR_RETURN(model.objectives, MakeObjectives(job, model.graph));
-  if (!HasSampleWeights(job.data())) return model;
-  for (size_t i = 0; i < model.objectives.size(); ++i) {
-    Objective& objective = model.objectives[i];
-    if (objective.loss->reduction == "mean_with_sample_weight") {
-      const std::string& output = model.graph.output_name(i);
-      return ConfigError(
-          job.named_losses().contains(output) ? Path("loss").Key(output)
-                                              : Path("loss"),
-          "its reduction mean_with_sample_weight is not supported yet beside "
-          "sample_weight in data; expected sum_over_batch_size",
-          absl::StatusCode::kUnimplemented);
-    }
-    objective.has_sample_weights = true;
-  }
+  ASSIGN_OR_RETURN(
+      model.objectives,
+      MakeObjectives(job, model.graph, HasSampleWeights(job.data())));
   return model;
 }
 

@@ -100,11 +100,22 @@ Path PathOf(const char* key, bool is_named, const std::string& output) {
   return is_named ? Path(key).Key(output) : Path(key);
 }
 
+Path PathOfLoss(const v1::Job& job, const Graph& graph, size_t output) {
+  const std::string& name = graph.output_name(output);
+  return PathOf(kLossKey, job.named_losses().contains(name), name);
+}
+
+absl::Status CheckTakesWeights(const Loss& loss) {
+  if (loss.reduction != "mean_with_sample_weight") return absl::OkStatus();
+  return absl::UnimplementedError(
+      "its reduction mean_with_sample_weight is not supported yet beside "
+      "sample_weight in data; expected sum_over_batch_size");
+}
+
 absl::StatusOr<std::unique_ptr<const Loss>> MakeLossOf(const v1::Job& job,
                                                        const Graph& graph,
                                                        size_t output) {
-  const std::string& name = graph.output_name(output);
-  const Path path = PathOf(kLossKey, job.named_losses().contains(name), name);
+  const Path path = PathOfLoss(job, graph, output);
   ASSIGN_OR_RETURN(std::unique_ptr<const Loss> loss,
                    MakeLoss(FromProto(LossOf(job, graph, output)), path));
   RETURN_IF_ERROR(At(path, loss->CheckOutput(graph.output_shape(output))));
@@ -207,12 +218,18 @@ const Metrics& MetricsOf(const v1::Job& job, const Graph& graph,
 }
 
 absl::StatusOr<std::vector<Objective>> MakeObjectives(const v1::Job& job,
-                                                      const Graph& graph) {
+                                                      const Graph& graph,
+                                                      bool has_sample_weights) {
   RETURN_IF_ERROR(CheckOutputs(job, graph));
   std::vector<Objective> objectives;
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     Objective& objective = objectives.emplace_back();
     ASSIGN_OR_RETURN(objective.loss, MakeLossOf(job, graph, i));
+    objective.has_sample_weights = has_sample_weights;
+    if (has_sample_weights) {
+      RETURN_IF_ERROR(
+          At(PathOfLoss(job, graph, i), CheckTakesWeights(*objective.loss)));
+    }
     const auto weight = job.loss_weights().find(graph.output_name(i));
     if (weight != job.loss_weights().end()) objective.weight = weight->second;
     ASSIGN_OR_RETURN(

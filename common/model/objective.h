@@ -24,8 +24,7 @@ struct Objective {
   double weight = 1;
   // Of examples in training: Keras' class_weight. Empty: 1 each.
   std::vector<double> class_weights;
-  // Whether the data have weights of examples: Keras' sample_weight. Set by
-  // MakeJobModel.
+  // Whether the data have weights of examples: Keras' sample_weight.
   bool has_sample_weights = false;
   // If the model has several outputs, their names in logs begin with that of
   // the output, and the first is its loss without the weight: "digit_loss",
@@ -36,7 +35,8 @@ struct Objective {
 // The objective of each output, in the order of Graph::outputs. Errors name the
 // field of the job and the output.
 absl::StatusOr<std::vector<Objective>> MakeObjectives(const v1::Job& job,
-                                                      const Graph& graph);
+                                                      const Graph& graph,
+                                                      bool has_sample_weights);
 
 // Points into `objectives`.
 std::vector<OutputSpec> SpecsOf(absl::Span<const Objective> objectives);
