@@ -31,4 +31,11 @@ absl::StatusOr<DeviceName> ParseDeviceName(absl::string_view text) {
                    "; expected auto, cpu, reference, cuda or cuda:N"));
 }
 
+bool MayHavePrecision(DeviceKind kind, v1::Precision precision) {
+  return kind == DeviceKind::kAuto || kind == DeviceKind::kCuda ||
+         precision <= v1::PRECISION_FLOAT32 ||
+         (kind == DeviceKind::kCpu &&
+          precision == v1::PRECISION_MIXED_BFLOAT16);
+}
+
 }  // namespace paceline

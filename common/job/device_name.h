@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "paceline/v1/job.pb.h"
 
 namespace paceline {
 
@@ -18,6 +19,10 @@ struct DeviceName {
 // Parses "auto", "cpu", "reference", "cuda" (the same as "cuda:0") or "cuda:N".
 // InvalidArgument, with path "device", says what is expected.
 absl::StatusOr<DeviceName> ParseDeviceName(absl::string_view text);
+
+// Whether a job may have the precision on the device. Under "auto" a device
+// without it computes in float32.
+bool MayHavePrecision(DeviceKind kind, v1::Precision precision);
 
 }  // namespace paceline
 

@@ -190,15 +190,14 @@ absl::Status CheckDevice(const v1::Job& job) {
   if (device.kind == DeviceKind::kAuto || device.kind == DeviceKind::kCuda) {
     return absl::OkStatus();
   }
-  const bool is_cpu = device.kind == DeviceKind::kCpu;
-  if (job.precision() > v1::PRECISION_FLOAT32 &&
-      !(is_cpu && job.precision() == v1::PRECISION_MIXED_BFLOAT16)) {
+  if (!MayHavePrecision(device.kind, job.precision())) {
     return ConfigError(
         Path("precision"),
-        absl::StrCat(
-            Codec<v1::Precision>::Write(job.precision()).as_string(),
-            ": is not of the ", job.device(), " device; expected float32",
-            is_cpu ? ", mixed_bfloat16" : "", ", or device: cuda or auto"));
+        absl::StrCat(Codec<v1::Precision>::Write(job.precision()).as_string(),
+                     ": is not of the ", job.device(),
+                     " device; expected float32",
+                     device.kind == DeviceKind::kCpu ? ", mixed_bfloat16" : "",
+                     ", or device: cuda or auto"));
   }
   if (job.device_memory_limit() > 0) {
     return ConfigError(

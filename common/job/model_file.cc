@@ -11,6 +11,7 @@
 #include "common/config/json_reader.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
+#include "common/job/device_name.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_files.h"
 #include "common/job/job_model.h"
@@ -123,13 +124,18 @@ absl::StatusOr<bool> SetUnlessGiven(absl::string_view key,
 
 // The precision of a file's layers, unless the job names a device without it:
 // that computes in float32, as it does under `device: auto`.
-Value PrecisionOn(const Value& document, Value precision) {
+absl::StatusOr<Value> PrecisionOn(const Value& document,
+                                  const Value& precision) {
   const Value* const device = document.Find("device");
-  const bool has_it =
-      device == nullptr || *device == Value("auto") ||
-      (device->is_string() && absl::StartsWith(device->as_string(), "cuda")) ||
-      (*device == Value("cpu") && precision == Value("mixed_bfloat16"));
-  return has_it ? std::move(precision) : Value();
+  if (precision.is_null() || device == nullptr || !device->is_string()) {
+    return precision;
+  }
+  v1::Precision known = v1::PRECISION_UNSPECIFIED;
+  RETURN_IF_ERROR(
+      Codec<v1::Precision>::Read(precision, Path(kPrecisionKey), known));
+  const absl::StatusOr<DeviceName> name = ParseDeviceName(device->as_string());
+  return !name.ok() || MayHavePrecision(name->kind, known) ? precision
+                                                           : Value();
 }
 
 // The config of a Model among layers; null if `layer` is another or spelled
@@ -233,7 +239,7 @@ absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
       {"loss_weights", std::move(read.compile.loss_weights)},
       {"metrics", std::move(read.compile.metrics)},
       {"weights", IsJson(path) ? Value() : Value(path)},
-      {kPrecisionKey, PrecisionOn(document, std::move(read.precision))},
+      {kPrecisionKey, PrecisionOn(document, read.precision)},
       {"optimizer", std::move(read.compile.optimizer)}};
   for (auto& [key, value] : items) {
     const absl::StatusOr<bool> is_set =
