@@ -21,7 +21,6 @@
 namespace paceline {
 namespace {
 
-constexpr absl::string_view kOptimizerGroup = "optimizer/vars/";
 // Converted at a time.
 constexpr int64_t kConvertedBytes = 1 << 20;
 

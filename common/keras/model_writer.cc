@@ -74,7 +74,7 @@ void AddOptimizer(const TrainedModel& model, std::vector<Dataset>& datasets) {
   }
   for (const double number : optimizer.NumbersAfter(model.iterations)) {
     const std::string path =
-        absl::StrCat("optimizer/vars/", datasets.size() - first);
+        absl::StrCat(kOptimizerGroup, datasets.size() - first);
     datasets.push_back(NumberAt(path, kFloat32, static_cast<float>(number)));
   }
 }

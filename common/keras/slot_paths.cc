@@ -40,7 +40,7 @@ std::vector<SlotPath> SlotPaths(const Graph& graph, const Optimizer& optimizer,
   std::vector<SlotPath> paths;
   size_t next = first;
   const auto add = [&](int variable, int slot) {
-    paths.push_back({variable, slot, absl::StrCat("optimizer/vars/", next++)});
+    paths.push_back({variable, slot, absl::StrCat(kOptimizerGroup, next++)});
   };
   // Slots [begin, end) of formulas, variable by variable.
   const auto add_slots = [&](int begin, int end) {

@@ -18,6 +18,7 @@
 
 namespace paceline {
 
+inline constexpr char kOptimizerGroup[] = "optimizer/vars/";
 inline constexpr char kIterationPath[] = "optimizer/vars/0";
 inline constexpr char kLearningRatePath[] = "optimizer/vars/1";
 

@@ -13,6 +13,7 @@
 #include "common/keras/keras_archive.h"
 #include "common/keras/legacy_h5.h"
 #include "common/keras/safetensors_weights.h"
+#include "common/keras/slot_paths.h"
 #include "common/keras/tensorflow_weights.h"
 
 namespace paceline {
@@ -21,7 +22,6 @@ namespace {
 constexpr absl::string_view kLayersGroup = "layers/";
 // How some releases of Keras name that group.
 constexpr absl::string_view kOldLayersGroup = "_layer_checkpoint_dependencies/";
-constexpr absl::string_view kOptimizerGroup = "optimizer/vars/";
 // Of the optimizer in a LossScaleOptimizer.
 constexpr absl::string_view kInnerOptimizerGroup =
     "optimizer/inner_optimizer/vars/";
@@ -106,9 +106,8 @@ absl::Status WeightsFile::CheckOrder(const ModelTree& model) const {
   return absl::UnimplementedError(
       "it is of Keras 2, or does not say of which release; because of the "
       "model's masks Keras 2 orders the layers otherwise than Keras 3, which "
-      "is "
-      "not supported yet: expected a .keras of Keras 3, or a legacy .h5, whose "
-      "variables have names");
+      "is not supported yet: expected a .keras of Keras 3, or a legacy .h5, "
+      "whose variables have names");
 }
 
 bool WeightsFile::IsOfModel(absl::string_view path) const {
