@@ -179,13 +179,15 @@ absl::Status CheckIsNoPartOfCheckpoint(const std::string& path) {
         absl::StrCat(path, ": is ", what, "; expected the prefix of one, ",
                      PeerText(prefix.string())));
   };
-  const size_t ending = absl::string_view(path).rfind(kShardEnding);
-  if (ending != path.npos && IsFile(path.substr(0, ending) + ".index")) {
-    return refuse("a shard of a checkpoint of TensorFlow",
-                  path.substr(0, ending));
-  }
   const std::filesystem::path of_file = path;
-  if (of_file.filename() == kStateFile) {
+  const std::string name = of_file.filename();
+  const size_t ending = absl::string_view(name).rfind(kShardEnding);
+  const std::filesystem::path of_shard =
+      of_file.parent_path() / name.substr(0, ending);
+  if (ending != name.npos && IsFile(of_shard.string() + ".index")) {
+    return refuse("a shard of a checkpoint of TensorFlow", of_shard);
+  }
+  if (name == kStateFile) {
     if (const auto last = LastCheckpoint(of_file.parent_path())) {
       return refuse("the list of a folder's checkpoints", *last);
     }

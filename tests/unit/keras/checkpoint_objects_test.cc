@@ -161,5 +161,18 @@ TEST_F(CheckpointObjectsTest, RefusesDeepNesting) {
   EXPECT_EQ(Find().status().code(), absl::StatusCode::kDataLoss);
 }
 
+// A small graph would take much memory.
+TEST_F(CheckpointObjectsTest, RefusesManyVariablesWithALongPath) {
+  const int layer = Add(Add(0, "layer_with_weights-0"), std::string(900, 'x'));
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string name = absl::StrCat("v", i);
+    AddVariable(layer, name, absl::StrCat("layer/", name));
+  }
+  const absl::Status status = Find().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_EQ(status.message(),
+            "the paths of its variables have more than 16777216 bytes");
+}
+
 }  // namespace
 }  // namespace paceline

@@ -326,6 +326,12 @@ TEST_F(TensorFlowWeightsTest, SaysThePrefixToWhoeverNamesAnotherPart) {
   };
   expect_hint(prefix.string() + ".data-00000-of-00001",
               "a shard of a checkpoint of TensorFlow", prefix);
+  // A folder may have such a name, too.
+  const fs::path elsewhere = prefix.string() + ".data-old";
+  fs::create_directory(elsewhere);
+  fs::copy(KerasFixture("sequential.keras"), elsewhere / "model.keras");
+  const absl::Status opened = Open(elsewhere / "model.keras");
+  EXPECT_TRUE(opened.ok()) << opened;
   std::ofstream(folder / "checkpoint")
       << "model_checkpoint_path: \"copy\"\nall_model_checkpoint_paths: "
          "\"copy\"";
