@@ -40,7 +40,7 @@ constexpr std::pair<absl::string_view, ElementType> kTypes[] = {
     {"|u1", ElementType::kUint8},   {"|i1", ElementType::kInt8},
     {"<i2", ElementType::kInt16},   {"<i4", ElementType::kInt32},
     {"<i8", ElementType::kInt64},   {"<f4", ElementType::kFloat32},
-    {"<f8", ElementType::kFloat64},
+    {"<f8", ElementType::kFloat64}, {"|b1", ElementType::kUint8},
 };
 
 std::string TypeNames() {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -63,6 +64,19 @@ bool IsAttention(const Value& entry) {
   return TextOf(entry, "class_name") == "MultiHeadAttention";
 }
 
+// The masks that a call of MultiHeadAttention may be given by keyword, in the
+// order in which Keras walks over keywords.
+constexpr absl::string_view kAttentionMasks[] = {"attention_mask", "key_mask",
+                                                 "query_mask", "value_mask"};
+
+// Whether a keyword of a call gives a tensor as a mask that the layer reads as
+// an input (Layer::keyword_inputs).
+bool IsMaskInput(const Value& entry, const Value::Entry& keyword) {
+  return IsTensor(keyword.value) && IsAttention(entry) &&
+         std::find(std::begin(kAttentionMasks), std::end(kAttentionMasks),
+                   keyword.key) != std::end(kAttentionMasks);
+}
+
 // The place of a keyword among kAttentionArguments; their number if it is none.
 size_t AttentionArgument(absl::string_view keyword) {
   return std::find(std::begin(kAttentionArguments),
@@ -85,10 +99,12 @@ absl::Status RefuseKeyword(const Value& entry, const Value::Entry& keyword,
                            const Path& path) {
   std::string expected;
   if (HasTensor(keyword.value)) {
-    expected = IsAttention(entry)
-                   ? absl::StrCat(" (by keyword it reads ",
-                                  absl::StrJoin(kAttentionArguments, ", "), ")")
-                   : " (give tensors by position)";
+    expected =
+        IsAttention(entry)
+            ? absl::StrCat(" (by keyword it reads ",
+                           absl::StrJoin(kAttentionArguments, ", "), ", ",
+                           absl::StrJoin(kAttentionMasks, ", "), ")")
+            : " (give tensors by position)";
   }
   return NotSupported(
       path.Key(keyword.key),
@@ -107,8 +123,11 @@ absl::Status CheckKeywords(const Value& entry, const Value& node,
     const bool is_input =
         IsTensor(keyword.value) && IsAttention(entry) &&
         AttentionArgument(keyword.key) < std::size(kAttentionArguments);
-    if (!IsNothing(keyword.value) && keyword.key != "training" &&
-        !IsFlag(keyword) && keyword.key != kMaskKeyword && !is_input) {
+    const bool is_default =
+        keyword.key == "training" && !HasTensor(keyword.value);
+    if (!IsNothing(keyword.value) && !is_default && !IsFlag(keyword) &&
+        keyword.key != kMaskKeyword && !is_input &&
+        !IsMaskInput(entry, keyword)) {
       return RefuseKeyword(entry, keyword, path);
     }
   }
@@ -130,20 +149,25 @@ std::vector<std::string> FirstOfEach(const std::vector<std::string>& names) {
 // it reads by position. Keras walks them in the order of the keys, and names
 // what is in its files by the order in which that walk comes to a layer first,
 // so that must not differ from ours.
-absl::Status AddKeywordTensors(const Value& node, const Path& path,
+absl::Status AddKeywordTensors(const Value& entry, const Value& node,
+                               const Path& path,
                                std::vector<std::string>& names) {
   std::map<std::string, std::string> by_keyword;
+  std::map<std::string, std::string> masks;
   for (const Value::Entry& keyword : KeywordsOf(node)) {
     if (!IsTensor(keyword.value) || keyword.key == kMaskKeyword) continue;
     const Path keyword_path = path.Key(keyword.key);
     if (AttentionArgument(keyword.key) < names.size()) {
       return ConfigError(keyword_path, "is also given by position");
     }
-    ASSIGN_OR_RETURN(by_keyword[keyword.key],
+    ASSIGN_OR_RETURN(const std::string call,
                      CallOfTensor(keyword.value, keyword_path));
+    (IsMaskInput(entry, keyword) ? masks : by_keyword)[keyword.key] = call;
   }
+  std::map<std::string, std::string> all = by_keyword;
+  all.insert(masks.begin(), masks.end());
   std::vector<std::string> in_keras = names;
-  for (const auto& [keyword, name] : by_keyword) in_keras.push_back(name);
+  for (const auto& [keyword, name] : all) in_keras.push_back(name);
   while (!by_keyword.empty()) {
     const std::string next(kAttentionArguments[names.size()]);
     const auto found = by_keyword.extract(next);
@@ -152,10 +176,12 @@ absl::Status AddKeywordTensors(const Value& node, const Path& path,
     }
     names.push_back(found.mapped());
   }
+  for (const auto& [keyword, name] : masks) names.push_back(name);
   if (FirstOfEach(in_keras) != FirstOfEach(names)) {
     return NotSupported(path,
                         "different tensors by keyword in another order than "
-                        "query, value, key (give them by position)");
+                        "query, value, key and masks (give all but masks by "
+                        "position)");
   }
   return absl::OkStatus();
 }
@@ -217,7 +243,7 @@ absl::StatusOr<std::vector<std::vector<std::string>>> ReadInboundNodes(
                                  /*nesting=*/0, names));
     }
     RETURN_IF_ERROR(
-        AddKeywordTensors((*nodes)[i], node_path.Key("kwargs"), names));
+        AddKeywordTensors(entry, (*nodes)[i], node_path.Key("kwargs"), names));
     if (names.empty()) return ConfigError(args_path, "has no tensor");
   }
   return calls;
@@ -230,8 +256,14 @@ absl::StatusOr<Value::Map> ReadCallFlags(const Value& entry, const Path& path) {
     const Path node_path = path.Key("inbound_nodes").Index(i);
     RETURN_IF_ERROR(ArgumentsOf(entry, (*nodes)[i], node_path).status());
     Value::Map of_call;
+    std::set<std::string> masks;
     for (const Value::Entry& keyword : KeywordsOf((*nodes)[i])) {
       if (IsFlag(keyword)) of_call.push_back(keyword);
+      if (IsMaskInput(entry, keyword)) masks.insert(keyword.key);
+    }
+    if (!masks.empty()) {
+      of_call.push_back(
+          {"mask_inputs", Value::List(masks.begin(), masks.end())});
     }
     if (i == 0) flags = of_call;
     if (Value(flags) == Value(of_call)) continue;

@@ -22,8 +22,9 @@ absl::StatusOr<std::vector<std::vector<std::string>>> ReadInboundNodes(
     const Value& entry, const Path& path);
 
 // The keyword arguments of an entry's calls that are true or false, but for
-// `training`: `use_causal_mask`. In a job they are keys of the layer's config.
-// Unimplemented if calls of the layer differ in them.
+// `training`: `use_causal_mask`; and `mask_inputs`, the keywords of masks among
+// its inputs. In a job they are keys of the layer's config. Unimplemented if
+// calls of the layer differ in them.
 absl::StatusOr<Value::Map> ReadCallFlags(const Value& entry, const Path& path);
 
 // Where the entry is an operation such as x + y or 2 * x, not a layer, replaces

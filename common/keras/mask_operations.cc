@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/keras/config_keys.h"
@@ -180,8 +181,14 @@ absl::StatusOr<std::set<std::string>> MaskOperations::ReadCall(
     const Value& call, const Path& path) {
   std::set<std::string> makers;
   for (const Value::Entry& entry : KeywordsOf(call)) {
-    if (entry.key != kMaskKeyword) continue;
     const Path entry_path = path.Key("kwargs").Key(entry.key);
+    if (absl::EndsWith(entry.key, "_mask") && IsTensor(entry.value) &&
+        OperationOf(entry.value) != nullptr) {
+      return NotSupported(entry_path,
+                          "masks that operations such as not_equal compute "
+                          "(give an Input or the output of a layer)");
+    }
+    if (entry.key != kMaskKeyword) continue;
     // A model with several inputs has a list.
     const Value::List masks = entry.value.is_list() ? entry.value.as_list()
                                                     : Value::List{entry.value};

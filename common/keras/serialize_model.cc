@@ -95,6 +95,16 @@ Value TensorOf(const ModelTree& model, int index, const Graph& graph) {
                             {"keras_history", HistoryOf(model, index, 0)}}}};
 }
 
+// Takes the last arguments of a call as those of these keywords.
+void MoveToKeywords(const std::vector<std::string>& keys, Value::List& tensors,
+                    Value::Map& keywords) {
+  const size_t first = tensors.size() - keys.size();
+  for (size_t i = 0; i < keys.size(); ++i) {
+    keywords.push_back({keys[i], std::move(tensors[first + i])});
+  }
+  tensors.resize(first);
+}
+
 Value SerializeCall(const ModelTree& model, const ModelTree::Child& call,
                     const Graph& graph) {
   Value::List tensors;
@@ -102,6 +112,9 @@ Value SerializeCall(const ModelTree& model, const ModelTree::Child& call,
     tensors.push_back(TensorOf(model, input, graph));
   }
   const Layer* const layer = call.layer;
+  Value::Map keywords = KeywordsOf(call);
+  if (layer != nullptr)
+    MoveToKeywords(layer->keyword_inputs(), tensors, keywords);
   Value::List arguments;
   if (const std::optional<KerasOperator> operation = OperatorOf(call)) {
     arguments = std::move(tensors);
@@ -116,7 +129,7 @@ Value SerializeCall(const ModelTree& model, const ModelTree::Child& call,
     arguments = std::move(tensors);
   }
   return Value::Map{{"args", std::move(arguments)},
-                    {"kwargs", KeywordsOf(call)}};
+                    {"kwargs", std::move(keywords)}};
 }
 
 // The calls of a layer; none of an Input.

@@ -53,12 +53,14 @@ absl::StatusOr<int> GraphMasks::AddNode(Node node,
   }
   const Layer& layer = *node.layer;
   const std::vector<int> inputs = node.inputs;
+  const size_t sequence_count = inputs.size() - layer.keyword_inputs().size();
   std::vector<const Mask*> recorded;
   std::vector<const Mask*> running;
   Masks masks;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    recorded.push_back(&Recorded(inputs[i]));
+    recorded.push_back(i < sequence_count ? &Recorded(inputs[i]) : &NoMask());
     running.push_back(recorded.back());
+    if (i >= sequence_count) continue;
     if (!layer.has_mask_argument() || child.is_unmasked ||
         recorded.back()->node < 0) {
       ASSIGN_OR_RETURN(running.back(), Running(inputs[i], layer, inputs));
@@ -87,7 +89,10 @@ absl::StatusOr<int> GraphMasks::AddNode(Node node,
   }
   masks_.resize(graph_.nodes.size());
   masks_[index] = std::move(masks);
-  if (IsAttention(layer)) RETURN_IF_ERROR(Attend(index, inputs));
+  if (IsAttention(layer)) {
+    RETURN_IF_ERROR(
+        Attend(index, absl::MakeSpan(inputs).first(sequence_count)));
+  }
   return index;
 }
 
@@ -105,26 +110,29 @@ int GraphMasks::OfModelOutput(int node) const {
   return Of(node).attended.empty() ? Of(node).running.node : -1;
 }
 
+const GraphMasks::Mask& GraphMasks::NoMask() {
+  static const auto& none = *new Mask();
+  return none;
+}
+
 const GraphMasks::Masks& GraphMasks::Of(int node) const {
   static const auto& none = *new Masks();
   return static_cast<size_t>(node) < masks_.size() ? masks_[node] : none;
 }
 
 const GraphMasks::Mask& GraphMasks::Recorded(int node) const {
-  static const auto& none = *new Mask();
   const bool is_of_model_around =
       !model_inputs_.empty() && model_inputs_.back().contains(node);
-  return is_of_model_around ? none : Of(node).recorded;
+  return is_of_model_around ? NoMask() : Of(node).recorded;
 }
 
 absl::StatusOr<const GraphMasks::Mask*> GraphMasks::Running(
     int input, const Layer& layer, absl::Span<const int> inputs) const {
-  static const auto& none = *new Mask();
   const Masks& masks = Of(input);
   const bool is_used = UsesMasks(layer);
   for (const int attention : masks.attended) {
     if (masks.running.node < 0 || !is_used) break;
-    if (Before(inputs, attention)[attention]) return &none;
+    if (Before(inputs, attention)[attention]) return &NoMask();
     return absl::UnimplementedError(absl::StrCat(
         "it reads the mask of \"", graph_.nodes[input].layer->name,
         "\", which MultiHeadAttention \"", graph_.nodes[attention].layer->name,
@@ -150,7 +158,7 @@ std::vector<bool> GraphMasks::Before(absl::Span<const int> nodes,
 }
 
 absl::Status GraphMasks::Attend(int attention, absl::Span<const int> inputs) {
-  const std::vector<bool> before = Before(inputs, 0);
+  const std::vector<bool> before = Before(graph_.nodes[attention].inputs, 0);
   for (const int input : inputs) {
     if (Of(input).running.node < 0) continue;
     for (int reader = input + 1; reader < attention; ++reader) {

@@ -21,6 +21,9 @@
 //   merges, attention, losses, and layers that pass it on. MultiHeadAttention
 //   takes it away from what it has read.
 //
+// A mask that a call is given by hand is an input like others
+// (Layer::keyword_inputs).
+//
 // Operators such as x + y neither read masks nor carry them on
 // (keras_operator.h).
 //
@@ -100,6 +103,7 @@ class GraphMasks {
     bool are_used = false;
   };
 
+  static const Mask& NoMask();
   const Masks& Of(int node) const;
   const Mask& Recorded(int node) const;
   // The mask that an input of a layer has when the model runs. `inputs`: those

@@ -98,6 +98,12 @@ class Layer {
   // calls: "use_causal_mask".
   virtual std::vector<std::string> call_keywords() const { return {}; }
 
+  // The keywords by which Keras' calls give the last of the inputs:
+  // "attention_mask". These inputs are masks, 0 where a position does not
+  // count; there is no gradient of them, and the masks that they have do not
+  // matter.
+  virtual std::vector<std::string> keyword_inputs() const { return {}; }
+
   // If positive: the layer reads ids from 0 to id_count() - 1, which must be
   // features of the batch.
   virtual int64_t id_count() const { return 0; }

@@ -175,6 +175,25 @@ def attention_cases():
     def sides_of(inputs):
         return [each for each in sides if next(iter(each.values()))["name"] in inputs]
 
+    def given(name, inputs, masks, **config):
+        """Masks are outputs of layers, of whose elements about half are 0."""
+        attention = {"num_heads": 2, "key_dim": 3, "use_bias": False, "mask_inputs": list(masks), **config}
+        makers = []
+        for keyword, layers in masks.items():
+            first, *others = [{k: dict(v) for k, v in each.items()} for each in layers]
+            first["inputs"] = ["input_layer"]
+            makers += [first, *others]
+            next(iter(makers[-1].values()))["name"] = keyword
+        entry = {"MultiHeadAttention": attention, "inputs": [*inputs, *masks]}
+        return model_case(f"attention_{name}", [7, 2], [*sides_of(inputs), *makers, entry], "mse", "values")
+
+    def rectified(units):
+        return {"Dense": {"units": units, "activation": "relu"}}
+
+    def bits(kernel_size):
+        convolution = {"filters": 1, "kernel_size": kernel_size, "activation": "relu"}
+        return [{"Conv1D": convolution}, {"Flatten": {}}]
+
     return [
         case("of_one", ["query", "query"], use_bias=False),
         case("causal", ["wide", "wide"], use_bias=False, use_causal_mask=True),
@@ -184,6 +203,22 @@ def attention_cases():
             attention_axes=1,
         ),
         case("causal_of_two", ["query", "value"], use_bias=False, use_causal_mask=True),
+        given("mask", ["wide", "wide"], {"attention_mask": [rectified(7)]}),
+        given("mask_causal", ["wide", "wide"], {"attention_mask": [rectified(7)]}, use_causal_mask=True),
+        given(
+            "mask_of_keys", ["query", "value"],
+            {"attention_mask": [{"Conv1D": {"filters": 7, "kernel_size": 7, "activation": "relu"}}]},
+        ),
+        given(
+            "mask_of_heads", ["wide", "wide"],
+            {"attention_mask": [rectified(14), {"Reshape": {"target_shape": [2, 7, 7]}}]},
+        ),
+        given(
+            "masks", ["query", "value", "wide"],
+            {"attention_mask": [{"Conv1D": {"filters": 7, "kernel_size": 3, "activation": "relu"}}],
+             "key_mask": bits(1), "query_mask": bits(3), "value_mask": bits(1)},
+        ),
+        given("masks_of_two", ["query", "value"], {"key_mask": bits(1)}),
     ]  # fmt: skip
 
 

@@ -146,6 +146,20 @@ def attention():
     return keras.Model(inputs, layers.Dense(10)(layers.GlobalAveragePooling1D()(y)))
 
 
+def given():
+    """Masks that calls are given by hand: an Input, outputs of layers, and those of the sequences."""
+    image, mask = keras.Input((28, 28, 1), name="image"), keras.Input((28, 28), dtype="bool", name="mask")
+    rows = layers.Reshape((28, 28))(image)
+    x = layers.Masking()(layers.Dense(12, use_bias=False)(rows))
+    x = layers.Add()([x, layers.MultiHeadAttention(2, 4)(x, x, attention_mask=mask, use_causal_mask=True)])
+    bits = layers.Reshape((28,))(layers.Dense(1, activation="relu", name="bits")(rows))
+    more = layers.Reshape((1, 28))(bits)
+    attention = layers.MultiHeadAttention(3, 4, use_bias=False)
+    x = attention(x, x, value_mask=bits, attention_mask=more)
+    x = attention(x, x, value_mask=bits, attention_mask=mask)
+    return keras.Model([image, mask], layers.Dense(10)(layers.GlobalAveragePooling1D()(x)))
+
+
 def masked():
     """Reads the rows of an image; those that are black are padding."""
     inputs = keras.Input((28, 28, 1))
@@ -233,6 +247,7 @@ CASES = {
     "shared_momentum": (shared, lambda: optimizers.SGD(0.01, 0.9), LOGITS),
     "recurrent_adam": (recurrent, lambda: optimizers.Adam(0.001), LOGITS),
     "frozen_lamb": (frozen, lambda: optimizers.Lamb(0.001), LOGITS),
+    "given_adam": (given, lambda: optimizers.Adam(0.001), LOGITS),
     "masked_adam": (masked, lambda: optimizers.Adam(0.001), LOGITS),
     "operators_adam": (operators, lambda: optimizers.Adam(0.001), LOGITS),
     "keyword_adam": (keyword, lambda: optimizers.Adam(0.001), LOGITS),
@@ -265,7 +280,10 @@ def examples_of(model, images, labels):
     """What the model reads of the images, and its labels, by the names of its inputs and outputs."""
     if len(model.inputs) == 1:
         return {"images": images}, {"labels": labels}
-    features = {"image": images, "rows": images.mean(axis=(2, 3))}
+    known = {"image": images, "rows": images.mean(axis=(2, 3)), "mask": images[..., 0] > 0.1}
+    features = {name: known[name] for name in sorted(each.name for each in model.inputs)}
+    if len(model.outputs) == 1:
+        return features, {"labels": labels}
     return features, {"digit": labels, "is_odd": (labels % 2).astype(np.float32)[:, None]}
 
 

@@ -89,6 +89,19 @@ def mask_cases():
              "inputs": ["e", "e"]},
             {"GlobalAveragePooling1D": {"keepdims": True}}, {"Dense": {"units": 2}},
         ),
+        # One mask is that of the query, one is given, and one takes the place of the value's.
+        of_ids(
+            "attention_given", {"Dense": {"units": 6, "activation": "relu", "name": "m"}},
+            {"MultiHeadAttention": {"num_heads": 2, "key_dim": 3, "use_bias": False,
+                                    "mask_inputs": ["attention_mask"], "name": "a"},
+             "inputs": ["e", "e", "m"]},
+            {"Conv1D": {"filters": 1, "kernel_size": 1, "activation": "relu"}, "inputs": ["m"]},
+            {"Flatten": {"name": "v"}},
+            {"MultiHeadAttention": {"num_heads": 1, "key_dim": 3, "use_bias": False,
+                                    "mask_inputs": ["value_mask"], "name": "b"},
+             "inputs": ["a", "a", "v"]},
+            {"GlobalAveragePooling1D": {}},
+        ),
         of_ids(
             "operator_add", {"Dense": {"units": 4, "name": "d"}},
             operator("Add", "e", "d", name="s"), {"LSTM": {"units": 3}},

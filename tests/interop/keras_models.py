@@ -16,7 +16,7 @@ def ramp(shape, salt, scale=1.0):
 
 
 # Keys of a layer's config in our jobs that Keras takes as arguments of its call.
-CALL_KEYWORDS = ("use_causal_mask",)
+CALL_KEYWORDS = ("use_causal_mask", "mask_inputs")
 
 
 # Keys of our jobs beside the class of a layer.
@@ -63,7 +63,10 @@ def call_layer(layer, entry, tensors):
     if not isinstance(layer, keras.layers.MultiHeadAttention):
         return layer(tensors if len(tensors) > 1 else tensors[0])
     _, config = class_and_config(entry)
-    return layer(*tensors, **{k: v for k, v in config.items() if k in CALL_KEYWORDS})
+    keywords = {k: v for k, v in config.items() if k in CALL_KEYWORDS}
+    names = keywords.pop("mask_inputs", [])
+    count = len(tensors) - len(names)
+    return layer(*tensors[:count], **dict(zip(names, tensors[count:])), **keywords)
 
 
 def make_model(shape, entries):
@@ -168,7 +171,10 @@ def model_case(
         prediction = model(x, training=True)
         in_training = counts if class_weight is None else example_weights(y, class_weight)
         value = model.compute_loss(x, y, prediction, in_training)
-    slopes = iter(tape.gradient(value, [v.value for v in weights if v.trainable]))
+    trained = [v for v in weights if v.trainable]
+    slopes = tape.gradient(value, [v.value for v in trained])
+    # What only makes a mask has none.
+    slopes = iter(0 * v.value if slope is None else slope for slope, v in zip(slopes, trained))
     gradients = [
         tf.convert_to_tensor(next(slopes)) if v.trainable else v.numpy() - old
         for v, old in zip(weights, before)

@@ -28,7 +28,7 @@ from keras_models import features as expected_features
 
 BOUND = 2e-5
 # Those that are compared without a name.
-MODELS = ["tutorial", "embedding", "normalizations", "attention", "recurrent", "several", "mobile"]
+MODELS = ["tutorial", "embedding", "normalizations", "attention", "given", "recurrent", "several", "mobile"]
 
 
 def session_of(path):
@@ -101,7 +101,12 @@ def examples_of(model, name):
         # Several times, for a few steps.
         return {"x": np.concatenate([keras_logits.examples(model, name)] * 4)}
     rng = np.random.default_rng(3)
-    return {each.name: rng.normal(size=(16, *each.shape[1:])).astype(np.float32) for each in model.inputs}
+    numbers = {each.name: rng.normal(size=(16, *each.shape[1:])) for each in model.inputs}
+    # Masks may have no other values; ours are numbers in ONNX.
+    return {
+        each.name: (numbers[each.name] > 0 if each.dtype == "bool" else numbers[each.name]).astype(np.float32)
+        for each in model.inputs
+    }
 
 
 def make_model(name):

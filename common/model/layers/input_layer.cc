@@ -50,14 +50,15 @@ Field<InputLayer> BatchShapeField() {
   return Field<InputLayer>(std::move(info), read, write);
 }
 
-// Ids have the same values as float32.
+// Ids have the same values as float32, and of masks it matters only what is 0.
 FixedField InputDtypeField() {
   FixedField field = DtypeField();
-  field.info.type = "\"float32\", \"int32\" or \"int64\"";
+  field.info.type = "\"float32\", \"int32\", \"int64\" or \"bool\"";
   field.info.help = "Type of the numbers; computed as float32.";
   field.read = [read = std::move(field.read)](const Value& value,
                                               const Path& path) {
-    return value == Value("int32") || value == Value("int64")
+    return value == Value("int32") || value == Value("int64") ||
+                   value == Value("bool")
                ? absl::OkStatus()
                : read(value, path);
   };

@@ -1,6 +1,8 @@
 #include "common/model/layers/multi_head_attention.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -34,6 +36,27 @@ constexpr int kOutput = 3;
 // Far below any score, so that its exponential is 0.
 constexpr double kMaskedScore = -1e30;
 
+using MaskInput = MultiHeadAttention::MaskInput;
+
+constexpr EnumName<MaskInput> kMaskInputs[] = {
+    {MaskInput::kAttentionMask, "attention_mask"},
+    {MaskInput::kKeyMask, "key_mask"},
+    {MaskInput::kQueryMask, "query_mask"},
+    {MaskInput::kValueMask, "value_mask"},
+};
+
+// In the order of Keras' walk over keywords, which numbers layers in its files.
+absl::Status CheckMaskOrder(const MultiHeadAttention& layer, const Path& path) {
+  const auto& masks = layer.mask_inputs;
+  if (std::adjacent_find(masks.begin(), masks.end(), std::greater_equal<>()) ==
+      masks.end()) {
+    return absl::OkStatus();
+  }
+  return ConfigError(path.Key("mask_inputs"),
+                     "expected each at most once, in the order attention_mask, "
+                     "key_mask, query_mask, value_mask");
+}
+
 // (batch, steps, heads, size) to (batch, heads, steps, size), or back.
 op::Tensor SwapStepsAndHeads(const op::Tensor& x) {
   return op::Transpose(x, {0, 2, 1, 3});
@@ -61,6 +84,10 @@ absl::Status WrongInputs(absl::Span<const Shape> inputs, const char* reason) {
 }
 
 }  // namespace
+
+absl::Span<const EnumName<MaskInput>> EnumNames(MaskInput) {
+  return kMaskInputs;
+}
 
 const FieldTable<MultiHeadAttention>& MultiHeadAttention::Fields() {
   using Self = MultiHeadAttention;
@@ -113,12 +140,65 @@ const FieldTable<MultiHeadAttention>& MultiHeadAttention::Fields() {
             WrittenUnlessDefault(Optional(
                 "use_causal_mask", &Self::use_causal_mask,
                 "Whether a step attends to itself and earlier ones only. An "
-                "argument of the call in Keras."))}})));
+                "argument of the call in Keras.")),
+            NotWritten(Optional("mask_inputs", &Self::mask_inputs,
+                                "Masks among the inputs, behind query, value "
+                                "and key; arguments "
+                                "of the call in Keras."))}})),
+      [] { return Self(); }, CheckMaskOrder);
   return table;
 }
 
-absl::StatusOr<Shape> MultiHeadAttention::OutputShape(
+std::vector<std::string> MultiHeadAttention::keyword_inputs() const {
+  std::vector<std::string> keywords;
+  for (const MaskInput mask : mask_inputs) {
+    keywords.push_back(Codec<MaskInput>::Write(mask).as_string());
+  }
+  return keywords;
+}
+
+bool MultiHeadAttention::HasMaskOfHeads(absl::Span<const Shape> inputs) const {
+  return !mask_inputs.empty() && mask_inputs[0] == MaskInput::kAttentionMask &&
+         inputs[inputs.size() - mask_inputs.size()].size() == 3;
+}
+
+absl::Status MultiHeadAttention::CheckMaskInputs(
     absl::Span<const Shape> inputs) const {
+  const int64_t queries = inputs[0][0];
+  const int64_t keys = inputs[1][0];
+  const std::vector<std::string> keywords = keyword_inputs();
+  for (size_t i = 0; i < keywords.size(); ++i) {
+    const Shape& mask = inputs[inputs.size() - keywords.size() + i];
+    Shape expected = {mask_inputs[i] == MaskInput::kQueryMask ? queries : keys};
+    if (mask_inputs[i] == MaskInput::kAttentionMask) {
+      expected = {queries, keys};
+      if (mask.size() == 3) expected.insert(expected.begin(), num_heads);
+    }
+    const bool fits =
+        mask.size() == expected.size() &&
+        std::equal(mask.begin(), mask.end(), expected.begin(),
+                   [&](int64_t size, int64_t wanted) {
+                     return size == wanted || (size == 1 && mask.size() > 1);
+                   });
+    if (fits) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the ", keywords[i], " has the shape ", ShapeToString(mask),
+        ", expected ", ShapeToString(expected),
+        mask_inputs[i] == MaskInput::kAttentionMask
+            ? " (queries, keys), or with the heads in front; axes may be 1"
+            : ""));
+  }
+  if (HasMaskOfHeads(inputs) && mask_inputs.size() > 1) {
+    return absl::InvalidArgumentError(
+        "an attention_mask with an axis of heads does not go with another mask "
+        "in Keras");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Shape> MultiHeadAttention::OutputShape(
+    absl::Span<const Shape> all_inputs) const {
+  const absl::Span<const Shape> inputs = SequencesOf(all_inputs);
   for (const Shape& input : inputs) {
     if (input.size() != 2) {
       return WrongInputs(inputs, "inputs must have the shape (steps, size)");
@@ -127,6 +207,7 @@ absl::StatusOr<Shape> MultiHeadAttention::OutputShape(
   if (inputs.back()[0] != inputs[1][0]) {
     return WrongInputs(inputs, "value and key must have as many steps");
   }
+  RETURN_IF_ERROR(CheckMaskInputs(all_inputs));
   if (attention_axes && *attention_axes != AxisList{1}) {
     return absl::UnimplementedError(
         "attention_axes other than 1 are not supported yet");
@@ -140,7 +221,8 @@ absl::StatusOr<Shape> MultiHeadAttention::OutputShape(
 }
 
 std::vector<VariableSpec> MultiHeadAttention::Variables(
-    absl::Span<const Shape> inputs) const {
+    absl::Span<const Shape> all_inputs) const {
+  const absl::Span<const Shape> inputs = SequencesOf(all_inputs);
   const auto to_heads = [&](const Shape& input, int64_t size) {
     return Shape{input[1], num_heads, size};
   };
@@ -201,10 +283,35 @@ op::Tensor MultiHeadAttention::ProjectToHeads(const LayerCall& call,
 
 absl::StatusOr<OutputMask> MultiHeadAttention::ComputeMask(
     const MaskedCall& call) const {
-  for (size_t i = 0; i < call.inputs.size(); ++i) {
+  for (size_t i = 0; i < SequencesOf(call.inputs).size(); ++i) {
     RETURN_IF_ERROR(CheckStepMask(call.inputs[i], call.masks[i]));
+    if (!call.masks[i] || !HasMaskOfHeads(call.inputs)) continue;
+    return absl::InvalidArgumentError(
+        "an attention_mask with an axis of heads does not go with the mask of "
+        "an input in Keras");
   }
   return Layer::ComputeMask(call);
+}
+
+std::vector<op::Tensor> MultiHeadAttention::GivenMasks(
+    const LayerCall& call) const {
+  std::vector<op::Tensor> masks;
+  for (size_t i = 0; i < mask_inputs.size(); ++i) {
+    if (mask_inputs[i] == MaskInput::kQueryMask) continue;
+    const op::Tensor& x =
+        call.inputs[call.inputs.size() - mask_inputs.size() + i];
+    Shape shape = x.shape();
+    while (shape.size() < 4) shape.insert(shape.begin() + 1, 1);
+    masks.push_back(op::Not(op::Equal(op::Reshape(x, std::move(shape)), 0)));
+  }
+  return masks;
+}
+
+bool MultiHeadAttention::IsMaskedByInput(size_t input) const {
+  static constexpr std::optional<MaskInput> kMaskOf[] = {
+      std::nullopt, MaskInput::kValueMask, MaskInput::kKeyMask};
+  return std::any_of(mask_inputs.begin(), mask_inputs.end(),
+                     [&](MaskInput mask) { return mask == kMaskOf[input]; });
 }
 
 op::Tensor MultiHeadAttention::Masked(const LayerCall& call, op::Tensor x,
@@ -213,7 +320,11 @@ op::Tensor MultiHeadAttention::Masked(const LayerCall& call, op::Tensor x,
   if (use_causal_mask) {
     x = op::Select(op::Broadcast(CausalMask(x), x.shape()), x, masked);
   }
-  for (size_t i = 0; i < call.inputs.size(); ++i) {
+  for (const op::Tensor& mask : GivenMasks(call)) {
+    x = op::Select(mask, x, masked);
+  }
+  for (size_t i = 0; i < SequencesOf(call.inputs).size(); ++i) {
+    if (IsMaskedByInput(i)) continue;
     const bool is_of_query = i == 0;
     const Shape shape = is_of_query
                             ? Shape{x.dimension(0), 1, x.dimension(2), 1}
@@ -232,8 +343,9 @@ op::Tensor MultiHeadAttention::Weights(const LayerCall& call,
   const op::Tensor weights =
       op::Softmax(Masked(call, scores, kMaskedScore), /*axis=*/3);
   if (dropout == 0) return weights;
-  const op::Tensor unmasked =
-      call.masks.empty() ? weights : Masked(call, weights, 0);
+  const op::Tensor unmasked = call.masks.empty() && mask_inputs.empty()
+                                  ? weights
+                                  : Masked(call, weights, 0);
   if (!call.is_training) return unmasked;
   const op::Tensor is_kept =
       op::DropoutMask(scores.function(), scores.shape(), dropout,
@@ -247,7 +359,7 @@ LoweredLayer MultiHeadAttention::Lower(const LayerCall& call) const {
   const op::Tensor query = ProjectToHeads(call, kQuery, x, key_dim) *
                            (1 / std::sqrt(static_cast<double>(key_dim)));
   const op::Tensor key =
-      ProjectToHeads(call, kKey, call.inputs.back(), key_dim);
+      ProjectToHeads(call, kKey, SequencesOf(call.inputs).back(), key_dim);
   const op::Tensor value =
       ProjectToHeads(call, kValue, call.inputs[1], value_size());
   const op::Tensor scores =

@@ -24,6 +24,8 @@ namespace paceline {
 
 template <typename T>
 class FieldTable;
+template <typename E>
+struct EnumName;
 
 // Reads a query (T, d), a value (S, v) and a key (S, k), by default the value.
 // With q, k and v from projections of these for each head,
@@ -32,16 +34,22 @@ class FieldTable;
 //
 // of all heads together is projected to the output (T, output_shape), by
 // default (T, d). In training the softmax is dropped out by `dropout`.
+//
+// Behind these it reads the masks that `mask_inputs` names. A query attends to
+// a key where all masks are other than 0.
 class MultiHeadAttention : public Layer {
  public:
   static constexpr char kClassName[] = "MultiHeadAttention";
   static const FieldTable<MultiHeadAttention>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
-  InputCount input_count() const override { return {2, 3}; }
+  InputCount input_count() const override {
+    return {2 + mask_inputs.size(), 3 + mask_inputs.size()};
+  }
   std::vector<std::string> call_keywords() const override {
     return {"use_causal_mask"};
   }
+  std::vector<std::string> keyword_inputs() const override;
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
   std::vector<VariableSpec> Variables(
@@ -74,6 +82,18 @@ class MultiHeadAttention : public Layer {
   // Whether step t attends to steps 0 to t only. An argument of the call in
   // Keras.
   bool use_causal_mask = false;
+  // What the last inputs are, in the order of the keywords in Keras.
+  enum class MaskInput {
+    // (T, S), or (num_heads, T, S); axes may be 1.
+    kAttentionMask,
+    // (S); in place of the mask that the key has.
+    kKeyMask,
+    // (T); means nothing, as in Keras, which reads the query's own mask.
+    kQueryMask,
+    // (S); in place of the mask that the value has.
+    kValueMask,
+  };
+  std::vector<MaskInput> mask_inputs;
 
  private:
   int64_t value_size() const { return value_dim.value_or(key_dim); }
@@ -92,10 +112,26 @@ class MultiHeadAttention : public Layer {
                             const op::Tensor& x, int64_t size) const;
   // The share of each key in each query's sum: (batch, heads, T, S).
   op::Tensor Weights(const LayerCall& call, const op::Tensor& scores) const;
+  // `inputs` without the masks.
+  template <typename T>
+  absl::Span<const T> SequencesOf(absl::Span<const T> inputs) const {
+    return inputs.first(inputs.size() - mask_inputs.size());
+  }
+  absl::Status CheckMaskInputs(absl::Span<const Shape> inputs) const;
+  bool HasMaskOfHeads(absl::Span<const Shape> inputs) const;
+  // Whether an input stands in for the mask of query, value or key (0 to 2).
+  bool IsMaskedByInput(size_t input) const;
+  // Where all masks that are inputs allow a query (batch, heads, T) to attend
+  // to a key (S), in shapes that broadcast to these.
+  std::vector<op::Tensor> GivenMasks(const LayerCall& call) const;
   // Which keys a query does not attend to: where the masks of query, value and
-  // key, or the causal mask, exclude one of the two. `x` there is `value`.
+  // key, the causal mask, or one that is an input, exclude one of the two. `x`
+  // there is `value`.
   op::Tensor Masked(const LayerCall& call, op::Tensor x, double value) const;
 };
+
+absl::Span<const EnumName<MultiHeadAttention::MaskInput>> EnumNames(
+    MultiHeadAttention::MaskInput);
 
 }  // namespace paceline
 

@@ -296,8 +296,8 @@ TEST(ModelConfig, RefusesTensorsByKeywordWhoseOrderKerasChanges) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("config.layers[2].inbound_nodes[0].kwargs: different "
                         "tensors by keyword in another order than query, "
-                        "value, key (give them by position) are not supported "
-                        "yet"));
+                        "value, key and masks (give all but masks by position) "
+                        "are not supported yet"));
 }
 
 TEST(ModelConfig, TakesTensorsOfAttentionByTheNamesOfTheirKeywords) {
@@ -310,7 +310,12 @@ TEST(ModelConfig, TakesTensorsOfAttentionByTheNamesOfTheirKeywords) {
       // Keras comes to "in" first, by whichever keyword.
       {Attention(Tensor("query", "in") + "," + Tensor("value", "a") + "," +
                  Tensor("key", "in")),
-       {"in", "a", "in"}}};
+       {"in", "a", "in"}},
+      // Masks come last, in the order of their names.
+      {Attention(
+           Tensor("value_mask", "b") + "," + Tensor("attention_mask", "in"),
+           Tensor("a") + "," + Tensor("in")),
+       {"a", "in", "in", "b"}}};
   for (const auto& [attention, inputs] : cases) {
     const auto json =
         ReadJson(FunctionalConfig(ReluConfig("a", "in") + "," +
@@ -333,9 +338,13 @@ TEST(ModelConfig, RefusesOtherTensorsOfACall) {
         absl::StrCat(R"("kwargs": {)", Tensor("query", "in"), "}")}},
       &relu);
   const std::pair<std::string, const char*> cases[] = {
-      {Attention(Tensor("attention_mask", "in"), two),
-       "kwargs.attention_mask: calls of \"m\" with this keyword argument (by "
-       "keyword it reads query, value, key) are not supported yet"},
+      {Attention(Tensor("training", "in"), two),
+       "kwargs.training: calls of \"m\" with this keyword argument (by keyword "
+       "it reads query, value, key, attention_mask, key_mask, query_mask, "
+       "value_mask) are not supported yet"},
+      {Attention(R"("attention_mask": 1)", two),
+       "kwargs.attention_mask: calls of \"m\" with this keyword argument are "
+       "not supported yet"},
       {relu,
        "kwargs.query: calls of \"m\" with this keyword argument (give tensors "
        "by position) are not supported yet"},
@@ -432,6 +441,37 @@ TEST(ModelConfig, RefusesMasksThatNoLayerMade) {
               .message()),
       HasSubstr("kwargs.mask: masks that no Embedding, Masking or Concatenate "
                 "makes are not supported yet"));
+}
+
+TEST(ModelConfig, TakesMasksOfAttentionAsItsLastInputs) {
+  const std::string two = Tensor("a") + "," + Tensor("in");
+  const auto read = [&](const std::string& keywords) {
+    return ReadJson(
+        FunctionalConfig(ReluConfig("a", "in") + "," +
+                             Operation("NotEqual", "n", "in", "0.5") + "," +
+                             Attention(keywords, two),
+                         "m"),
+        "config.json", 1 << 20);
+  };
+  const auto refused = ReadModelConfig(*read(Tensor("key_mask", "n")), Path());
+  EXPECT_THAT(
+      std::string(refused.status().message()),
+      HasSubstr("config.layers[3].inbound_nodes[0].kwargs.key_mask: masks that "
+                "operations such as not_equal compute (give an Input or the "
+                "output of a layer) are not supported yet"));
+  const auto json =
+      ReadJson(FunctionalConfig(ReluConfig("a", "in") + "," +
+                                    Attention(Tensor("value_mask", "in") + "," +
+                                                  Tensor("attention_mask", "a"),
+                                              two),
+                                "m"),
+               "config.json", 1 << 20);
+  const auto config = ReadModelConfig(*json, Path());
+  ASSERT_TRUE(config.ok()) << config.status();
+  const Value& last = config->model.Find("layers")->as_list().back();
+  EXPECT_EQ(*last.Find("inputs"), (Value::List{"a", "in", "a", "in"}));
+  EXPECT_EQ(*last.Find("MultiHeadAttention")->Find("mask_inputs"),
+            (Value::List{"attention_mask", "value_mask"}));
 }
 
 TEST(ModelConfig, TakesSeveralInputs) {

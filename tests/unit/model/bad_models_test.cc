@@ -59,6 +59,32 @@ INSTANTIATE_TEST_SUITE_P(
                  "input_layer]}]",
                  kUnimplemented, "model.layers[1]",
                  "attention_axes other than 1 are not supported yet"},
+        BadModel{"[Input: {shape: [4, 2], name: a}, {MultiHeadAttention: "
+                 "{num_heads: 1, key_dim: 1, mask_inputs: [attention_mask]}, "
+                 "inputs: [a, a, a]}]",
+                 kInvalid, "model.layers[1]",
+                 "the attention_mask has the shape (4, 2), expected (4, 4)"},
+        BadModel{"[Input: {shape: [4, 2], name: a}, {MultiHeadAttention: "
+                 "{num_heads: 1, key_dim: 1, mask_inputs: [value_mask]}, "
+                 "inputs: [a, a, a]}]",
+                 kInvalid, "model.layers[1]",
+                 "the value_mask has the shape (4, 2), expected (4,)"},
+        BadModel{"[Input: {shape: [4, 4], name: a}, {MultiHeadAttention: "
+                 "{num_heads: 1, key_dim: 1, mask_inputs: [attention_mask]}, "
+                 "inputs: [a, a]}]",
+                 kInvalid, "model.layers[1].inputs",
+                 "expected the names of 3 to 4 layers, got 2"},
+        BadModel{"[Input: {shape: [4], name: a}, {MultiHeadAttention: "
+                 "{num_heads: 1, key_dim: 1, mask_inputs: [value_mask, "
+                 "key_mask]}, inputs: [a, a, a, a]}]",
+                 kInvalid, "model.layers[1].mask_inputs",
+                 "in the order attention_mask, key_mask, query_mask"},
+        BadModel{"[Input: {shape: [4, 2], name: a}, {Input: {shape: [1, 4, 4], "
+                 "name: m}}, {Input: {shape: [4], name: v}}, "
+                 "{MultiHeadAttention: {num_heads: 1, key_dim: 1, mask_inputs: "
+                 "[attention_mask, value_mask]}, inputs: [a, a, m, v]}]",
+                 kInvalid, "model.layers[3]",
+                 "with an axis of heads does not go with another mask"},
         BadModel{"[Input: {shape: [4, 2]}, {Dot: {axes: [1, 2]}, inputs: "
                  "[input_layer, input_layer]}]",
                  kInvalid, "model.layers[1]",
