@@ -175,6 +175,15 @@ def masked():
     return keras.Model(inputs, layers.Dense(10)(layers.Concatenate()(pooled)))
 
 
+def statistics():
+    """Moments of the rows that are not padding."""
+    inputs = keras.Input((28, 28, 1))
+    x = layers.Masking()(layers.Dense(12, use_bias=False)(layers.Reshape((28, 28))(inputs)))
+    x = layers.LSTM(10, return_sequences=True)(layers.BatchNormalization(momentum=0.9)(x))
+    x = layers.GlobalAveragePooling1D()(layers.BatchNormalization(momentum=0.9, scale=False)(x))
+    return keras.Model(inputs, layers.Dense(10)(x))
+
+
 def operators():
     """Attention as it is written by hand: an operator carries no mask on."""
     inputs = keras.Input((28, 28, 1))
@@ -248,6 +257,7 @@ CASES = {
     "recurrent_adam": (recurrent, lambda: optimizers.Adam(0.001), LOGITS),
     "frozen_lamb": (frozen, lambda: optimizers.Lamb(0.001), LOGITS),
     "given_adam": (given, lambda: optimizers.Adam(0.001), LOGITS),
+    "statistics_adam": (statistics, lambda: optimizers.Adam(0.001), LOGITS),
     "masked_adam": (masked, lambda: optimizers.Adam(0.001), LOGITS),
     "operators_adam": (operators, lambda: optimizers.Adam(0.001), LOGITS),
     "keyword_adam": (keyword, lambda: optimizers.Adam(0.001), LOGITS),

@@ -89,6 +89,12 @@ def mask_cases():
              "inputs": ["e", "e"]},
             {"GlobalAveragePooling1D": {"keepdims": True}}, {"Dense": {"units": 2}},
         ),
+        of_ids("batch_normalization", {"BatchNormalization": {}}, {"GlobalAveragePooling1D": {}}),
+        of_ids("batch_normalization_relu", {"BatchNormalization": {}}, {"ReLU": {}}, {"Dense": {"units": 3}}),
+        of_ids(
+            "batch_normalization_plain", {"Dense": {"units": 3}},
+            {"BatchNormalization": {"scale": False, "center": False, "momentum": 0.5, "synchronized": True}},
+        ),
         # One mask is that of the query, one is given, and one takes the place of the value's.
         of_ids(
             "attention_given", {"Dense": {"units": 6, "activation": "relu", "name": "m"}},

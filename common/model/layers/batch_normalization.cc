@@ -1,12 +1,22 @@
 #include "common/model/layers/batch_normalization.h"
 
+#include <numeric>
+#include <utility>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/batch_moments.h"
+#include "common/operations/binary_map.h"
+#include "common/operations/cast.h"
 #include "common/operations/channel_normalization.h"
+#include "common/operations/constant.h"
+#include "common/operations/map.h"
+#include "common/operations/reduce.h"
+#include "common/operations/reshape.h"
+#include "common/operations/select.h"
 
 namespace paceline {
 
@@ -64,7 +74,7 @@ std::vector<int64_t> SynchronizedChannels(const Graph& graph) {
   for (const Node& node : graph.nodes) {
     if (node.layer->class_name() != BatchNormalization::kClassName) continue;
     const auto& layer = static_cast<const BatchNormalization&>(*node.layer);
-    if (layer.synchronized && layer.trainable) {
+    if (layer.synchronized && layer.trainable && node.masked_inputs.empty()) {
       channels.push_back(node.output_shape.back());
     }
   }
@@ -73,12 +83,45 @@ std::vector<int64_t> SynchronizedChannels(const Graph& graph) {
 
 absl::StatusOr<OutputMask> BatchNormalization::ComputeMask(
     const MaskedCall& call) const {
-  if (call.masks[0] && trainable) {
-    return absl::UnimplementedError(
-        "statistics of the steps that a mask does not exclude are not "
-        "supported yet; expected an input without a mask, or trainable: false");
+  Shape steps = call.inputs[0];
+  steps.pop_back();
+  if (call.masks[0] && *call.masks[0] != steps) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("its input ", ShapeToString(call.inputs[0]),
+                     " has a mask ", ShapeToString(*call.masks[0]),
+                     "; Keras expects ", ShapeToString(steps)));
   }
   return Layer::ComputeMask(call);
+}
+
+// By the same formula as Keras, in float32 at least.
+LoweredLayer BatchNormalization::LowerMasked(const LayerCall& call,
+                                             const op::Tensor& mask) const {
+  constexpr double kKerasEpsilon = 1e-7;
+  const DataType type = call.inputs[0].data_type() == DataType::kFloat64
+                            ? DataType::kFloat64
+                            : DataType::kFloat32;
+  const op::Tensor x = op::Cast(call.inputs[0], type);
+  const op::Tensor zeros = op::ConstantLike(x, 0);
+  const op::Tensor count =
+      op::SumAll(op::Cast(call.masks[0], type)) + kKerasEpsilon;
+  std::vector<int> axes(x.rank() - 1);
+  std::iota(axes.begin(), axes.end(), 0);
+  const op::Tensor mean = op::Sum(op::Select(mask, x, zeros), axes) / count;
+  const op::Tensor distance = op::Select(mask, x - mean, zeros);
+  const op::Tensor variance = op::Sum(distance * distance, axes) / count;
+  const auto of_channels = [&](int variable) {
+    return op::Cast(call.variables[variable], type);
+  };
+  op::Tensor y = (x - mean) / op::Sqrt(variance + epsilon);
+  if (scale) y = y * of_channels(0);
+  if (center) y = y + of_channels(scale ? 1 : 0);
+  LoweredLayer lowered = op::Cast(y, call.inputs[0].data_type());
+  const int moving_mean = static_cast<int>(call.variables.size()) - 2;
+  const Shape channels = {x.shape().back()};
+  lowered.statistics = {{moving_mean, op::Reshape(mean, channels)},
+                        {moving_mean + 1, op::Reshape(variance, channels)}};
+  return lowered;
 }
 
 LoweredLayer BatchNormalization::Lower(const LayerCall& call) const {
@@ -92,6 +135,11 @@ LoweredLayer BatchNormalization::Lower(const LayerCall& call) const {
     return op::NormalizeChannels(x, call.variables[moving_mean],
                                  call.variables[moving_variance], variables,
                                  epsilon);
+  }
+  Shape steps = x.shape();
+  steps.back() = 1;
+  if (const auto mask = call.MaskOf(0, std::move(steps))) {
+    return LowerMasked(call, *mask);
   }
   const op::Moments moments = op::BatchMoments(x, synchronized);
   LoweredLayer lowered =

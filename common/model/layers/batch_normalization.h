@@ -28,6 +28,10 @@ namespace paceline {
 // evaluation, and if the layer is frozen, mean and variance are the moving
 // ones.
 //
+// Under a mask, in training, mean and variance are those of the steps that
+// count, Σ / (count + 1e-7), always of the replica's own batch: Keras does not
+// synchronize them either. All steps are normalized by them.
+//
 // If workers push asynchronously, each batch moves the server's statistics by
 // the same formula (moving_statistics.h). A negative variance, which a
 // checkpoint may contain, is treated as 0.
@@ -45,6 +49,7 @@ class BatchNormalization : public NormalizationLayer {
   LoweredLayer Lower(const LayerCall& call) const override;
   absl::StatusOr<OutputMask> ComputeMask(const MaskedCall& call) const override;
   bool has_mask_argument() const override { return true; }
+  bool reads_masks() const override { return trainable; }
 
   // In Keras' counting: the batch is axis 0; negative from the end.
   int64_t axis = -1;
@@ -54,6 +59,9 @@ class BatchNormalization : public NormalizationLayer {
   std::shared_ptr<const Initializer> moving_variance_initializer =
       OnesInitializer();
   bool synchronized = false;
+
+ private:
+  LoweredLayer LowerMasked(const LayerCall& call, const op::Tensor& mask) const;
 };
 
 // The channels of each node with synchronized statistics, in the order of

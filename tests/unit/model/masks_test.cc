@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/model/layers/batch_normalization.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/model/testing.h"
@@ -182,12 +183,20 @@ TEST(MasksTest, LayersWithoutMasksHaveNoNodesOfThem) {
   EXPECT_THAT(graph->nodes[2].masked_inputs, IsEmpty());
 }
 
+// As in Keras, whose moments under a mask are never those of all replicas.
+TEST(MasksTest, StatisticsUnderAMaskAreNotSynchronized) {
+  const std::string layer = "BatchNormalization: {synchronized: true}";
+  const auto masked = BehindEmbedding(layer);
+  ASSERT_TRUE(masked.ok()) << masked.status();
+  EXPECT_THAT(SynchronizedChannels(*masked), IsEmpty());
+  const auto unmasked = BehindEmbedding("Flatten: {}, " + layer);
+  ASSERT_TRUE(unmasked.ok()) << unmasked.status();
+  EXPECT_THAT(SynchronizedChannels(*unmasked), ElementsAre(12));
+}
+
 TEST(MasksTest, RefusesLayersThatCannotReadThem) {
   const std::pair<const char*, const char*> cases[] = {
       {"Softmax: {}", "Softmax \"softmax\": its input (4, 3) has a mask (4,)"},
-      {"BatchNormalization: {}",
-       "statistics of the steps that a mask does not exclude are not supported "
-       "yet; expected an input without a mask, or trainable: false"},
       {"TimeDistributed: {layer: {Softmax: {}}}",
        "a mask for Softmax in it is not supported yet"},
       {"Flatten: {name: f}, {Dense: {units: 3, name: d}, inputs: [f]}, "

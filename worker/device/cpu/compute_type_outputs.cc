@@ -60,7 +60,8 @@ bool IsConvolution(const Node& node) {
 // function computes in float32, so its output cannot.
 bool CanOutputComputeType(const Node& node) {
   return (IsConvolution(node) ||
-          IsAnyOf(node, {BatchNormalization::kClassName})) &&
+          (IsAnyOf(node, {BatchNormalization::kClassName}) &&
+           node.masked_inputs.empty())) &&
          node.layer->final_activation() == ActivationFunction::kLinear;
 }
 

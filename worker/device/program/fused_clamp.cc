@@ -31,13 +31,17 @@ std::optional<op::Clamp> ClampOf(const Layer& layer) {
   return std::nullopt;
 }
 
+// Under a mask, other operations compute it.
+bool IsChannelNormalization(const Node& node) {
+  return node.layer->class_name() == BatchNormalization::kClassName &&
+         node.masked_inputs.empty();
+}
+
 }  // namespace
 
 std::optional<op::Clamp> ClampBehind(const Graph& graph,
                                      const Node& normalization) {
-  if (normalization.layer->class_name() != BatchNormalization::kClassName) {
-    return std::nullopt;
-  }
+  if (!IsChannelNormalization(normalization)) return std::nullopt;
   const auto index = static_cast<int>(&normalization - graph.nodes.data());
   for (const Node& node : graph.nodes) {
     if (node.inputs.size() == 1 && node.inputs[0] == index &&
@@ -50,8 +54,7 @@ std::optional<op::Clamp> ClampBehind(const Graph& graph,
 
 bool IsFusedIntoInput(const Graph& graph, const Node& node) {
   return ClampOf(*node.layer).has_value() &&
-         graph.nodes[node.inputs[0]].layer->class_name() ==
-             BatchNormalization::kClassName &&
+         IsChannelNormalization(graph.nodes[node.inputs[0]]) &&
          ReaderCount(graph, node.inputs[0]) == 1;
 }
 
