@@ -72,7 +72,11 @@ constexpr absl::string_view kAttentionMasks[] = {"attention_mask", "key_mask",
 // Whether a keyword of a call gives a tensor as a mask that the layer reads as
 // an input (Layer::keyword_inputs).
 bool IsMaskInput(const Value& entry, const Value::Entry& keyword) {
-  return IsTensor(keyword.value) && IsAttention(entry) &&
+  if (!IsTensor(keyword.value)) return false;
+  if (TextOf(entry, "class_name") == "Softmax") {
+    return keyword.key == kMaskKeyword;
+  }
+  return IsAttention(entry) &&
          std::find(std::begin(kAttentionMasks), std::end(kAttentionMasks),
                    keyword.key) != std::end(kAttentionMasks);
 }
@@ -155,7 +159,10 @@ absl::Status AddKeywordTensors(const Value& entry, const Value& node,
   std::map<std::string, std::string> by_keyword;
   std::map<std::string, std::string> masks;
   for (const Value::Entry& keyword : KeywordsOf(node)) {
-    if (!IsTensor(keyword.value) || keyword.key == kMaskKeyword) continue;
+    if (!IsTensor(keyword.value) ||
+        (keyword.key == kMaskKeyword && !IsMaskInput(entry, keyword))) {
+      continue;
+    }
     const Path keyword_path = path.Key(keyword.key);
     if (AttentionArgument(keyword.key) < names.size()) {
       return ConfigError(keyword_path, "is also given by position");

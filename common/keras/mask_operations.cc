@@ -142,7 +142,7 @@ absl::StatusOr<MaskOperations> MaskOperations::Read(const Value::List& layers,
     for (size_t k = 0; k < calls.size(); ++k) {
       ASSIGN_OR_RETURN(
           const std::set<std::string> of_call,
-          masks.ReadCall(calls[k],
+          masks.ReadCall(layers[i], calls[k],
                          path.Index(i).Key("inbound_nodes").Index(k)));
       of_layer.push_back(
           {{of_call.begin(), of_call.end()}, ReadsNoMask(layers[i], calls[k])});
@@ -178,17 +178,22 @@ MaskOperations::MaskOperations(const Value::List& layers) {
 }
 
 absl::StatusOr<std::set<std::string>> MaskOperations::ReadCall(
-    const Value& call, const Path& path) {
+    const Value& layer, const Value& call, const Path& path) {
   std::set<std::string> makers;
   for (const Value::Entry& entry : KeywordsOf(call)) {
     const Path entry_path = path.Key("kwargs").Key(entry.key);
-    if (absl::EndsWith(entry.key, "_mask") && IsTensor(entry.value) &&
+    const bool is_input =
+        absl::EndsWith(entry.key, "_mask") ||
+        (IsOfClass(layer, "Softmax") && entry.key == kMaskKeyword);
+    if (is_input && IsTensor(entry.value) &&
         OperationOf(entry.value) != nullptr) {
       return NotSupported(entry_path,
                           "masks that operations such as not_equal compute "
                           "(give an Input or the output of a layer)");
     }
-    if (entry.key != kMaskKeyword) continue;
+    if (entry.key != kMaskKeyword || (is_input && IsTensor(entry.value))) {
+      continue;
+    }
     // A model with several inputs has a list.
     const Value::List masks = entry.value.is_list() ? entry.value.as_list()
                                                     : Value::List{entry.value};

@@ -61,8 +61,9 @@ class MaskOperations {
  private:
   explicit MaskOperations(const Value::List& layers);
 
-  // The names of the calls that made the masks of a call.
-  absl::StatusOr<std::set<std::string>> ReadCall(const Value& call,
+  // The names of the calls that made the masks of a call of `layer`.
+  absl::StatusOr<std::set<std::string>> ReadCall(const Value& layer,
+                                                 const Value& call,
                                                  const Path& path);
   // Adds those of the mask `tensor`.
   absl::Status AddMakers(const Value& tensor, const Path& path,

@@ -84,6 +84,12 @@ class GraphBuilder {
         AddModel(outermost, {.path = Path("model"), .prefix = ""}, outputs));
     const std::vector<ModelTree::Child>& children = graph_.tree.children;
     for (const int output : graph_.tree.outputs) {
+      const absl::Status status =
+          masks_.CheckModelOutput(children[output].node);
+      if (!status.ok()) {
+        return LayerError(children[output].class_name(), children[output].name,
+                          Path("model").Key("outputs"), status);
+      }
       graph_.outputs.push_back(children[output].node);
       graph_.output_masks.push_back(
           masks_.OfModelOutput(children[output].node));

@@ -8,8 +8,11 @@
 #include "absl/strings/str_join.h"
 #include "common/base/status_macros.h"
 #include "common/model/keras_operator.h"
+#include "common/model/layers/dot.h"
 #include "common/model/layers/mask_layers.h"
 #include "common/model/layers/multi_head_attention.h"
+#include "common/model/layers/softmax.h"
+#include "common/model/layers/time_distributed.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -37,6 +40,20 @@ bool HasMaskArgument(const ModelTree::Child& child) {
 bool MayBeUnmasked(const ModelTree::Child& child) {
   return child.layer == nullptr ? child.model->is_sequential
                                 : child.layer->has_mask_argument();
+}
+
+// Whether it was given its argument `mask` by hand.
+bool HasGivenMask(const Layer& layer) {
+  return layer.has_mask_argument() && !layer.keyword_inputs().empty();
+}
+
+// Whether Keras computes the output of a call that is given no mask by hand
+// from the mask of its input. Ours does not for Softmax.
+bool ReadsMaskInKeras(const Layer& layer) {
+  if (layer.class_name() == TimeDistributed::kClassName) {
+    return ReadsMaskInKeras(*static_cast<const TimeDistributed&>(layer).layer);
+  }
+  return layer.reads_masks() || layer.class_name() == Softmax::kClassName;
 }
 
 bool IsAttention(const Layer& layer) {
@@ -70,8 +87,12 @@ absl::StatusOr<int> GraphMasks::AddNode(Node node,
     node.inputs.push_back(running.back()->node);
     node.masked_inputs.push_back(static_cast<int>(i));
   }
+  ASSIGN_OR_RETURN(
+      masks.softmax,
+      SoftmaxBefore(layer, absl::MakeSpan(inputs).first(sequence_count)));
   graph_.nodes.push_back(std::move(node));
   const auto index = static_cast<int>(graph_.nodes.size()) - 1;
+  if (HasGivenMask(layer)) masks.softmax = index;
   ASSIGN_OR_RETURN(masks.recorded, MakeMask(layer, inputs, recorded));
   masks.running = masks.recorded;
   const bool are_same = std::equal(
@@ -94,6 +115,34 @@ absl::StatusOr<int> GraphMasks::AddNode(Node node,
         Attend(index, absl::MakeSpan(inputs).first(sequence_count)));
   }
   return index;
+}
+
+absl::StatusOr<int> GraphMasks::SoftmaxBefore(
+    const Layer& layer, absl::Span<const int> inputs) const {
+  int passed = -1;
+  for (const int input : inputs) {
+    const int softmax = Of(input).softmax;
+    // As a merge, Dot has no mask.
+    if (softmax < 0 || HasGivenMask(layer) ||
+        layer.class_name() == Dot::kClassName) {
+      continue;
+    }
+    if (ReadsMaskInKeras(layer) || layer.is_merge()) {
+      return absl::UnimplementedError(absl::StrCat(
+          "it reads the mask that was given to \"",
+          graph_.nodes[softmax].layer->name, "\", which is not supported yet"));
+    }
+    if (UsesMasks(layer)) passed = softmax;
+  }
+  return passed;
+}
+
+absl::Status GraphMasks::CheckModelOutput(int node) const {
+  if (Of(node).softmax < 0) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat(
+      "the mask that was given to \"",
+      graph_.nodes[Of(node).softmax].layer->name,
+      "\" is that of an output of the model, which is not supported yet"));
 }
 
 void GraphMasks::EnterModel(const std::vector<int>& inputs) {
@@ -335,6 +384,7 @@ std::vector<ModelTree::MaskPath> GraphMasks::PathsTo(
     const ModelTree::Child& child, const ModelTree& tree) const {
   std::vector<ModelTree::MaskPath> paths;
   if (child.is_unmasked || !HasMaskArgument(child)) return paths;
+  if (child.layer != nullptr && HasGivenMask(*child.layer)) return paths;
   for (const int input : child.inputs) {
     const std::map<int, int>& of_input =
         Recorded(tree.children[input].node).paths;

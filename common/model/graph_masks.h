@@ -22,7 +22,8 @@
 //   takes it away from what it has read.
 //
 // A mask that a call is given by hand is an input like others
-// (Layer::keyword_inputs).
+// (Layer::keyword_inputs). In Keras, the one of a Softmax is that of its
+// output, too; what would read it there is refused.
 //
 // Operators such as x + y neither read masks nor carry them on
 // (keras_operator.h).
@@ -57,6 +58,10 @@ class GraphMasks {
   // layer reads, and then perhaps one that computes the mask of its output;
   // returns the node. Errors are those of Layer::ComputeMask.
   absl::StatusOr<int> AddNode(Node node, const ModelTree::Child& child);
+
+  // Unimplemented if a mask that a Softmax was given by hand reaches `node`, an
+  // output of the model.
+  absl::Status CheckModelOutput(int node) const;
 
   // Called before and after the nodes of a model in the model are added.
   // `inputs`: the nodes that it reads; `output`: that of its output.
@@ -98,6 +103,8 @@ class GraphMasks {
     Mask running;
     // The nodes of attention that have read the output.
     std::vector<int> attended;
+    // The node of a Softmax whose mask by hand is that of the output in Keras.
+    int softmax = -1;
     // Whether the running masks of what it reads matter to the node, or to the
     // mask of its output.
     bool are_used = false;
@@ -113,6 +120,9 @@ class GraphMasks {
   // By node, from `least` on: whether it is among `nodes` or what these are
   // computed from.
   std::vector<bool> Before(absl::Span<const int> nodes, int least) const;
+  // Masks::softmax of a call of a layer. Unimplemented if it reads the mask.
+  absl::StatusOr<int> SoftmaxBefore(const Layer& layer,
+                                    absl::Span<const int> inputs) const;
   // Notes that an attention layer has read masks. Unimplemented if another
   // layer has read them too, and Keras may run either first.
   absl::Status Attend(int attention, absl::Span<const int> inputs);

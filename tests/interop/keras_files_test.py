@@ -184,6 +184,17 @@ def statistics():
     return keras.Model(inputs, layers.Dense(10)(x))
 
 
+def stepwise():
+    """Masks of the steps in each step, and of a Softmax by hand."""
+    image, mask = keras.Input((28, 28, 1), name="image"), keras.Input((28, 28), dtype="bool", name="mask")
+    pieces = layers.Masking()(layers.Reshape((4, 28, 7))(image))
+    x = layers.Conv1D(8, 1, activation="tanh")(layers.TimeDistributed(layers.LSTM(8))(pieces))
+    rows = layers.Dense(8, activation="tanh")(layers.Reshape((28, 28))(image))
+    weights = layers.Softmax()(layers.Dot(2)([rows, rows]), mask=mask)
+    pooled = [layers.GlobalMaxPooling1D()(each) for each in (x, layers.Dot((2, 1))([weights, rows]))]
+    return keras.Model([image, mask], layers.Dense(10)(layers.Concatenate()(pooled)))
+
+
 def operators():
     """Attention as it is written by hand: an operator carries no mask on."""
     inputs = keras.Input((28, 28, 1))
@@ -258,6 +269,7 @@ CASES = {
     "frozen_lamb": (frozen, lambda: optimizers.Lamb(0.001), LOGITS),
     "given_adam": (given, lambda: optimizers.Adam(0.001), LOGITS),
     "statistics_adam": (statistics, lambda: optimizers.Adam(0.001), LOGITS),
+    "stepwise_adam": (stepwise, lambda: optimizers.Adam(0.001), LOGITS),
     "masked_adam": (masked, lambda: optimizers.Adam(0.001), LOGITS),
     "operators_adam": (operators, lambda: optimizers.Adam(0.001), LOGITS),
     "keyword_adam": (keyword, lambda: optimizers.Adam(0.001), LOGITS),

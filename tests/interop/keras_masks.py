@@ -16,6 +16,17 @@ def mask_cases():
             f"masking_{name}", [7, 2], [rectified, {"Masking": {}}, *layers], loss, labels, **rest
         )
 
+    def of_rows(name, *layers):
+        rectified = {"Dense": {"units": 1, "activation": "relu"}}
+        return model_case(f"mask_of_rows_{name}", [3, 5, 2], [rectified, {"Masking": {}}, *layers], "mse", "values")
+
+    def given(name, mask, **config):
+        softmax = {"Softmax": {**config, "mask_inputs": ["mask"], "name": "s"}, "inputs": ["x", "m"]}
+        dense = {"Dense": {"units": 5, "name": "x"}, "inputs": ["input_layer"]}
+        dot = {"Dot": {"axes": 1}, "inputs": ["r", "x"]}
+        layers = [dense, {**mask, "inputs": ["input_layer"]}, softmax, {"ReLU": {"name": "r"}}, dot]
+        return model_case(f"mask_given_{name}", [7, 2], layers, "mse", "values")
+
     def merged(name, *layers):
         sides = [
             {"Dense": {"units": 1, "activation": "relu"}},
@@ -95,6 +106,16 @@ def mask_cases():
             "batch_normalization_plain", {"Dense": {"units": 3}},
             {"BatchNormalization": {"scale": False, "center": False, "momentum": 0.5, "synchronized": True}},
         ),
+        of_rows("lstm", {"TimeDistributed": {"layer": {"LSTM": {"units": 3}}}}, {"Flatten": {}}),
+        of_rows(
+            "gru",
+            {"TimeDistributed": {"layer": {"GRU": {"units": 3, "return_sequences": True, "go_backwards": True}}}},
+            {"TimeDistributed": {"layer": {"SimpleRNN": {"units": 2, "return_sequences": True,
+                                                         "zero_output_for_mask": True}}}},
+            {"TimeDistributed": {"layer": {"GlobalAveragePooling1D": {}}}}, {"Flatten": {}},
+        ),
+        given("softmax", {"Dense": {"units": 5, "activation": "relu", "name": "m"}}),
+        given("softmax_axis", {"Dense": {"units": 1, "activation": "relu", "name": "m"}}, axis=1),
         # One mask is that of the query, one is given, and one takes the place of the value's.
         of_ids(
             "attention_given", {"Dense": {"units": 6, "activation": "relu", "name": "m"}},

@@ -60,7 +60,7 @@ def make_layer(entry):
 def call_layer(layer, entry, tensors):
     if entry.get("unmasked") and not isinstance(layer, Operator):
         return layer(*tensors, training=False)
-    if not isinstance(layer, keras.layers.MultiHeadAttention):
+    if not isinstance(layer, (keras.layers.MultiHeadAttention, keras.layers.Softmax)):
         return layer(tensors if len(tensors) > 1 else tensors[0])
     _, config = class_and_config(entry)
     keywords = {k: v for k, v in config.items() if k in CALL_KEYWORDS}

@@ -3,6 +3,8 @@
 #define PACELINE_COMMON_MODEL_LAYERS_SOFTMAX_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -15,14 +17,22 @@ namespace paceline {
 
 template <typename T>
 class FieldTable;
+template <typename E>
+struct EnumName;
 
-// exp(x) / Σ exp(x), computed with the largest x subtracted.
+// exp(x) / Σ exp(x), computed with the largest x subtracted. If `mask_inputs`
+// names a mask, that is the second input, whose axes may be 1; where it is not
+// above 0.5, the output is 0, and x does not count in the sum.
 class Softmax : public Layer {
  public:
   static constexpr char kClassName[] = "Softmax";
   static const FieldTable<Softmax>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
+  InputCount input_count() const override {
+    return {1 + mask_inputs.size(), 1 + mask_inputs.size()};
+  }
+  std::vector<std::string> keyword_inputs() const override;
   absl::StatusOr<Shape> OutputShape(
       absl::Span<const Shape> inputs) const override;
   LoweredLayer Lower(const LayerCall& call) const override;
@@ -33,7 +43,12 @@ class Softmax : public Layer {
 
   // In Keras' counting: the batch is axis 0; negative from the end.
   int64_t axis = -1;
+  // By hand, in Keras' calls.
+  enum class MaskInput { kMask };
+  std::vector<MaskInput> mask_inputs;
 };
+
+absl::Span<const EnumName<Softmax::MaskInput>> EnumNames(Softmax::MaskInput);
 
 }  // namespace paceline
 

@@ -1,5 +1,7 @@
 #include "common/model/layers/time_distributed.h"
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "common/config/field_table.h"
 #include "common/model/keras_fields.h"
@@ -82,10 +84,17 @@ std::string TimeDistributed::WeightPath(int variable) const {
 absl::StatusOr<OutputMask> TimeDistributed::ComputeMask(
     const MaskedCall& call) const {
   if (call.masks[0] && layer->has_mask_argument()) {
-    return absl::UnimplementedError(
-        absl::StrCat("a mask for ", layer->class_name(),
-                     " in it is not supported yet; expected an input without a "
-                     "mask"));
+    const Shape step = StepOf(call.inputs[0]);
+    const Shape mask = StepOf(*call.masks[0]);
+    if (mask.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "its input ", ShapeToString(call.inputs[0]), " has a mask ",
+          ShapeToString(*call.masks[0]), ", of which Keras would give ",
+          layer->class_name(),
+          " one number a step; expected a mask of the steps in each step"));
+    }
+    RETURN_IF_ERROR(
+        layer->ComputeMask({{step}, {std::optional(mask)}}).status());
   }
   return Layer::ComputeMask(call);
 }
@@ -98,6 +107,11 @@ LoweredLayer TimeDistributed::Lower(const LayerCall& call) const {
       op::Reshape(x, WithFront({batch * steps}, x.shape(), 2));
   LayerCall part = call;
   part.inputs = {&all_steps, 1};
+  std::vector<op::Tensor> masks(call.masks.begin(), call.masks.end());
+  for (op::Tensor& mask : masks) {
+    mask = op::Reshape(mask, WithFront({batch * steps}, mask.shape(), 2));
+  }
+  part.masks = masks;
   const op::Tensor output = layer->Lower(part).output;
   return op::Reshape(output, WithFront({batch, steps}, output.shape(), 1));
 }

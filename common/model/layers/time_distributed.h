@@ -40,6 +40,8 @@ class TimeDistributed : public Layer {
   std::string WeightPath(int variable) const override;
   absl::StatusOr<OutputMask> ComputeMask(const MaskedCall& call) const override;
   bool passes_mask() const override { return true; }
+  // A layer that has an argument `mask` gets each step's part of it.
+  bool reads_masks() const override { return layer->reads_masks(); }
   bool has_mask_argument() const override { return true; }
 
   std::shared_ptr<Layer> layer;

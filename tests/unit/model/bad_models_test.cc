@@ -64,6 +64,14 @@ INSTANTIATE_TEST_SUITE_P(
                  "inputs: [a, a, a]}]",
                  kInvalid, "model.layers[1]",
                  "the attention_mask has the shape (4, 2), expected (4, 4)"},
+        BadModel{"[Input: {shape: [4, 2], name: a}, {Input: {shape: [4], name: "
+                 "m}}, {Softmax: {mask_inputs: [mask]}, inputs: [a, m]}]",
+                 kInvalid, "model.layers[2]",
+                 "the mask has the shape (4,), expected (4, 2), whose axes"},
+        BadModel{"[Input: {shape: [4, 2], name: a}, {Softmax: {mask_inputs: "
+                 "[mask, mask]}, inputs: [a, a, a]}]",
+                 kInvalid, "model.layers[1].mask_inputs",
+                 "expected \"mask\" at most once"},
         BadModel{"[Input: {shape: [4, 2], name: a}, {MultiHeadAttention: "
                  "{num_heads: 1, key_dim: 1, mask_inputs: [value_mask]}, "
                  "inputs: [a, a, a]}]",

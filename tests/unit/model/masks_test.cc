@@ -198,7 +198,23 @@ TEST(MasksTest, RefusesLayersThatCannotReadThem) {
   const std::pair<const char*, const char*> cases[] = {
       {"Softmax: {}", "Softmax \"softmax\": its input (4, 3) has a mask (4,)"},
       {"TimeDistributed: {layer: {Softmax: {}}}",
-       "a mask for Softmax in it is not supported yet"},
+       "its input (4, 3) has a mask (4,), of which Keras would give Softmax "
+       "one "
+       "number a step"},
+      {"{Softmax: {mask_inputs: [mask], name: s}, inputs: [e, e]}, "
+       "{GlobalAveragePooling1D: {}, inputs: [s]}",
+       "it reads the mask that was given to \"s\""},
+      {"{Softmax: {mask_inputs: [mask], name: s}, inputs: [e, e]}, "
+       "Softmax: {name: t}",
+       "Softmax \"t\": it reads the mask that was given to \"s\""},
+      {"{Softmax: {mask_inputs: [mask], name: s}, inputs: [e, e]}, ReLU: {}, "
+       "Softmax: {name: t}",
+       "Softmax \"t\": it reads the mask that was given to \"s\""},
+      {"{Softmax: {mask_inputs: [mask], name: s}, inputs: [e, e]}, "
+       "TimeDistributed: {layer: {Softmax: {}}, name: t}",
+       "TimeDistributed \"t\": it reads the mask that was given to \"s\""},
+      {"{Softmax: {mask_inputs: [mask], name: s}, inputs: [e, e]}, ReLU: {}",
+       "the mask that was given to \"s\" is that of an output of the model"},
       {"Flatten: {name: f}, {Dense: {units: 3, name: d}, inputs: [f]}, "
        "{Multiply: {}, inputs: [e, d]}",
        "inputs of different ranks, one of them with a mask, are not supported "
@@ -209,6 +225,19 @@ TEST(MasksTest, RefusesLayersThatCannotReadThem) {
   };
   for (const auto& [layers, message] : cases) {
     EXPECT_THAT(ErrorOf(layers), HasSubstr(message)) << layers;
+  }
+}
+
+TEST(MasksTest, LayersMayFollowASoftmaxWithAMaskByHand) {
+  for (const char* layer :
+       {"{Softmax: {mask_inputs: [mask]}, inputs: [s, e]}",
+        "TimeDistributed: {layer: {Dense: {units: 2}}}",
+        "BatchNormalization: {trainable: false}",
+        "{Call: {layer: s}, inputs: [s, e]}", "Flatten: {}, Softmax: {}"}) {
+    const auto graph = BehindEmbedding(absl::StrCat(
+        "{Softmax: {mask_inputs: [mask], name: s}, inputs: [e, e]}, ", layer,
+        ", Flatten: {name: last}"));
+    EXPECT_TRUE(graph.ok()) << layer << graph.status();
   }
 }
 
