@@ -158,8 +158,8 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 Inner(&Job::has_model, &Job::model, &Job::mutable_model),
                 "What is trained; or the path of a `.keras` file, a legacy "
                 "`.h5`, or the `.json` of Keras' to_json(). Its `loss`, "
-                "`loss_weights`, `optimizer` and `metrics` then are "
-                "defaults."),
+                "`loss_weights`, `optimizer`, `metrics` and "
+                "`weighted_metrics` then are defaults."),
        LossField(),
        Required(
            "optimizer",
@@ -168,6 +168,7 @@ const FieldTable<Job>& FieldsOf(const Job*) {
        LossWeightsField(),
        ClassWeightField(),
        MetricsField(),
+       WeightedMetricsField(),
        Required("data", Inner(&Job::has_data, &Job::data, &Job::mutable_data),
                 "The examples."),
        Optional(

@@ -56,6 +56,8 @@ v1::Job TrainedPart(const v1::Job& job) {
   *part.mutable_named_losses() = job.named_losses();
   *part.mutable_loss_weights() = job.loss_weights();
   *part.mutable_named_metrics() = job.named_metrics();
+  *part.mutable_weighted_metrics() = job.weighted_metrics();
+  *part.mutable_named_weighted_metrics() = job.named_weighted_metrics();
   part.set_initial_iterations(job.initial_iterations());
   return part;
 }

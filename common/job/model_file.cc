@@ -238,6 +238,7 @@ absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
       {"loss", std::move(read.compile.loss)},
       {"loss_weights", std::move(read.compile.loss_weights)},
       {"metrics", std::move(read.compile.metrics)},
+      {"weighted_metrics", std::move(read.compile.weighted_metrics)},
       {"weights", IsJson(path) ? Value() : Value(path)},
       {kPrecisionKey, PrecisionOn(document, read.precision)},
       {"optimizer", std::move(read.compile.optimizer)}};

@@ -25,11 +25,11 @@ struct TakenFromFile {
 // If `model` in the document of the job file `job_path` is the path of a
 // `.keras` file, or of a `.json` with what Keras' to_json() gives, replaces it
 // by the file's model. Unless the document says otherwise, `weights` becomes
-// that path, `loss`, `optimizer` and `metrics` what the model was compiled
-// with, and `precision` the policy of its layers. If `model` is spelled out,
-// each Model among its layers that has a `path` and no layers gets those of
-// that file. Errors are at `model` or at that `path`, and name the file and the
-// path in it. Blocks on the disk.
+// that path, `loss`, `optimizer`, `metrics` and `weighted_metrics` what the
+// model was compiled with, and `precision` the policy of its layers. If `model`
+// is spelled out, each Model among its layers that has a `path` and no layers
+// gets those of that file. Errors are at `model` or at that `path`, and name
+// the file and the path in it. Blocks on the disk.
 absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
                                             Value& document);
 

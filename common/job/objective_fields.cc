@@ -94,7 +94,8 @@ namespace {
 using Losses = ByName<LossEntry>;
 using MetricsByName = ByName<OutputMetrics>;
 using Weights = std::map<std::string, double>;
-using MetricObjects = google::protobuf::RepeatedPtrField<v1::KerasObject>;
+using ObjectList = google::protobuf::RepeatedPtrField<v1::KerasObject>;
+using NamedLists = google::protobuf::Map<std::string, v1::MetricList>;
 
 std::optional<Losses> GetLosses(const v1::Job& job) {
   Losses losses;
@@ -115,29 +116,28 @@ void SetLosses(v1::Job& job, std::optional<Losses> losses) {
   }
 }
 
-OutputMetrics EntriesOf(const MetricObjects& metrics) {
+OutputMetrics EntriesOf(const ObjectList& metrics) {
   OutputMetrics read;
   for (const v1::KerasObject& metric : metrics)
     read.entries.push_back({metric});
   return read;
 }
 
-MetricsByName GetMetrics(const v1::Job& job) {
+// `list`: of the only output.
+MetricsByName GetMetrics(const ObjectList& list, const NamedLists& named) {
   MetricsByName metrics;
-  for (const auto& [name, list] : job.named_metrics()) {
-    metrics.entries[name] = EntriesOf(list.metrics());
+  for (const auto& [name, of_output] : named) {
+    metrics.entries[name] = EntriesOf(of_output.metrics());
   }
-  if (metrics.entries.empty()) metrics.entries[""] = EntriesOf(job.metrics());
+  if (metrics.entries.empty()) metrics.entries[""] = EntriesOf(list);
   return metrics;
 }
 
-void SetMetrics(v1::Job& job, MetricsByName metrics) {
-  job.clear_metrics();
-  job.clear_named_metrics();
+void SetMetrics(MetricsByName metrics, ObjectList& list, NamedLists& named) {
+  list.Clear();
+  named.clear();
   for (auto& [name, of_output] : metrics.entries) {
-    MetricObjects& objects =
-        name.empty() ? *job.mutable_metrics()
-                     : *(*job.mutable_named_metrics())[name].mutable_metrics();
+    ObjectList& objects = name.empty() ? list : *named[name].mutable_metrics();
     for (MetricEntry& entry : of_output.entries) {
       objects.Add(std::move(entry.object));
     }
@@ -216,10 +216,31 @@ Field<v1::Job> ClassWeightField() {
 }
 
 Field<v1::Job> MetricsField() {
+  const auto read = [](const v1::Job& job) {
+    return GetMetrics(job.metrics(), job.named_metrics());
+  };
+  const auto write = [](v1::Job& job, MetricsByName metrics) {
+    SetMetrics(std::move(metrics), *job.mutable_metrics(),
+               *job.mutable_named_metrics());
+  };
   return Optional(
-      "metrics", Accessors<v1::Job, MetricsByName>{GetMetrics, SetMetrics},
+      "metrics", Accessors<v1::Job, MetricsByName>{read, write},
       "What is measured beside the loss. For several outputs, a map "
       "from the model's outputs to their metrics.");
+}
+
+Field<v1::Job> WeightedMetricsField() {
+  const auto read = [](const v1::Job& job) {
+    return GetMetrics(job.weighted_metrics(), job.named_weighted_metrics());
+  };
+  const auto write = [](v1::Job& job, MetricsByName metrics) {
+    SetMetrics(std::move(metrics), *job.mutable_weighted_metrics(),
+               *job.mutable_named_weighted_metrics());
+  };
+  return WrittenUnlessDefault(Optional(
+      "weighted_metrics", Accessors<v1::Job, MetricsByName>{read, write},
+      "The same, but examples count by their weights: sample_weight, "
+      "and in training class_weight."));
 }
 
 }  // namespace paceline

@@ -1,5 +1,5 @@
 // The fields of a job that say what is trained and measured of each output of
-// its model: loss, loss_weights, class_weight and metrics.
+// its model: loss, loss_weights, class_weight, metrics and weighted_metrics.
 #ifndef PACELINE_COMMON_JOB_OBJECTIVE_FIELDS_H_
 #define PACELINE_COMMON_JOB_OBJECTIVE_FIELDS_H_
 
@@ -34,6 +34,7 @@ Field<v1::Job> LossField();
 Field<v1::Job> LossWeightsField();
 Field<v1::Job> ClassWeightField();
 Field<v1::Job> MetricsField();
+Field<v1::Job> WeightedMetricsField();
 
 }  // namespace paceline
 

@@ -194,16 +194,13 @@ absl::StatusOr<Value> MetricList(const Value& metrics, const Path& path) {
   return Value(std::move(list));
 }
 
-absl::StatusOr<Value> ReadMetrics(const Value& compile, Outputs outputs,
-                                  const Path& compile_path) {
-  if (!IsEmpty(compile.Find("weighted_metrics"))) {
-    return NotSupported(compile_path.Key("weighted_metrics"),
-                        "weighted_metrics");
-  }
-  const Value* const metrics = compile.Find("metrics");
+// `key`: "metrics" or "weighted_metrics".
+absl::StatusOr<Value> ReadMetrics(const Value& compile, const char* key,
+                                  Outputs outputs, const Path& compile_path) {
+  const Value* const metrics = compile.Find(key);
   // As in Keras, an empty map is none.
   if (IsEmpty(metrics) || *metrics == Value(Value::Map())) return Value();
-  const Path path = compile_path.Key("metrics");
+  const Path path = compile_path.Key(key);
   RETURN_IF_ERROR(CheckIsOfKeras(*metrics, path));
   if (outputs.size() == 1) {
     if (IsMapOfOutputs(*metrics)) {
@@ -237,7 +234,9 @@ absl::StatusOr<CompileConfig> ReadCompileConfig(
   read.loss = ReadLoss(config, outputs, path);
   read.loss_weights = ReadLossWeights(config, outputs, path);
   read.optimizer = ReadOptimizer(config, path);
-  read.metrics = ReadMetrics(config, outputs, path);
+  read.metrics = ReadMetrics(config, "metrics", outputs, path);
+  read.weighted_metrics =
+      ReadMetrics(config, "weighted_metrics", outputs, path);
   return read;
 }
 

@@ -20,6 +20,7 @@ struct CompileConfig {
   absl::StatusOr<Value> loss_weights = Value();
   absl::StatusOr<Value> optimizer = Value();
   absl::StatusOr<Value> metrics = Value();
+  absl::StatusOr<Value> weighted_metrics = Value();
 };
 
 // `outputs`: the names of the model's outputs. If there are several, losses and

@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "common/base/status_macros.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
@@ -227,26 +228,43 @@ bool IsNameOfLossOnly(absl::string_view name, const Value& metric) {
          absl::EqualsIgnoreCase(name, "kld");
 }
 
-// The metrics of an output as the job has them: a name stays one if Keras knows
-// it.
-absl::StatusOr<Value> SerializeMetrics(const v1::Job& job, const Graph& graph,
-                                       size_t output) {
+// Metrics of an output as the job has them: a name stays one if Keras knows it.
+Value SerializeMetrics(
+    const MetricObjects& given,
+    absl::Span<const std::unique_ptr<const Metric>> metrics) {
+  Value::List list;
+  for (int i = 0; i < given.objects.size(); ++i) {
+    const std::string& name = given.objects[i].class_name();
+    Value metric = Serialize(*metrics[i]);
+    const bool stays_name = given.objects[i].config().fields().empty() &&
+                            !IsNameOfLossOnly(name, metric);
+    list.push_back(stays_name ? Value(name) : std::move(metric));
+  }
+  return list;
+}
+
+// The metrics of an output, or those that are weighted.
+template <bool kAreWeighted>
+absl::StatusOr<Value> SerializeMetricsOf(const v1::Job& job, const Graph& graph,
+                                         size_t output) {
   ASSIGN_OR_RETURN(
       const std::unique_ptr<const Loss> loss,
       MakeLoss(FromProto(LossOf(job, graph, output)), Path("loss")));
-  const auto& given = MetricsOf(job, graph, output);
+  const MetricObjects given = MetricsOf(job, graph, output);
+  const MetricObjects weighted = WeightedMetricsOf(job, graph, output);
   ASSIGN_OR_RETURN(const std::vector<std::unique_ptr<const Metric>> metrics,
-                   MakeMetrics(given, *loss, graph.output_shape(output),
-                               Path("metrics"), /*prefix=*/""));
-  Value::List list;
-  for (int i = 0; i < given.size(); ++i) {
-    const std::string& name = given[i].class_name();
-    Value metric = Serialize(*metrics[i]);
-    const bool stays_name =
-        given[i].config().fields().empty() && !IsNameOfLossOnly(name, metric);
-    list.push_back(stays_name ? Value(name) : std::move(metric));
-  }
-  return Value(std::move(list));
+                   MakeMetrics(given, weighted, *loss,
+                               graph.output_shape(output), /*prefix=*/""));
+  const auto first_weighted = static_cast<size_t>(given.objects.size());
+  const auto span = absl::MakeConstSpan(metrics);
+  return kAreWeighted ? SerializeMetrics(weighted, span.subspan(first_weighted))
+                      : SerializeMetrics(given, span.first(first_weighted));
+}
+
+// Whether any output has weighted metrics.
+bool HasWeightedMetrics(const v1::Job& job) {
+  return !job.weighted_metrics().empty() ||
+         !job.named_weighted_metrics().empty();
 }
 
 // What Keras' compile() is given: of the only output the value itself, of
@@ -284,13 +302,19 @@ absl::StatusOr<Value> SerializeModel(const v1::Job& job, const Graph& graph,
                                      const Optimizer& optimizer) {
   Value object = SerializeTree(graph.tree, graph);
   ASSIGN_OR_RETURN(Value loss, ByOutput(job, graph, SerializeLoss));
-  ASSIGN_OR_RETURN(Value metrics, ByOutput(job, graph, SerializeMetrics));
+  ASSIGN_OR_RETURN(Value metrics,
+                   ByOutput(job, graph, SerializeMetricsOf<false>));
+  Value weighted_metrics;
+  if (HasWeightedMetrics(job)) {
+    ASSIGN_OR_RETURN(weighted_metrics,
+                     ByOutput(job, graph, SerializeMetricsOf<true>));
+  }
   object["compile_config"] =
       Value::Map{{"optimizer", Serialize(optimizer)},
                  {"loss", std::move(loss)},
                  {"loss_weights", SerializeLossWeights(job, graph)},
                  {"metrics", std::move(metrics)},
-                 {"weighted_metrics", nullptr},
+                 {"weighted_metrics", std::move(weighted_metrics)},
                  {"run_eagerly", false},
                  {"steps_per_execution", 1},
                  {"jit_compile", false}};

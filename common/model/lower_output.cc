@@ -1,5 +1,7 @@
 #include "common/model/lower_output.h"
 
+#include <optional>
+
 #include "common/model/class_weights.h"
 #include "common/model/loss.h"
 #include "common/model/masked_mean.h"
@@ -12,37 +14,47 @@ op::Tensor LowerElements(const Loss& loss, const OutputTensors& tensors) {
   return loss.Lower(tensors.input, tensors.labels, tensors.from_logits);
 }
 
-// The losses of the examples, from those of their elements.
-op::Tensor WeightedLosses(const op::Tensor& of_elements,
-                          const OutputTensors& tensors) {
-  const op::Tensor losses = LossesOfExamples(of_elements, tensors.mask);
-  return tensors.weights ? losses * *tensors.weights : losses;
+// The weights of the examples, of shape (batch). nullopt: 1 each.
+std::optional<op::Tensor> WeightsIn(const OutputSpec& output, bool is_training,
+                                    const OutputTensors& tensors) {
+  if (!is_training || output.class_weights.empty()) return tensors.weights;
+  const op::Tensor of_classes = WeightsOfExamples(
+      tensors.labels, output.class_weights, tensors.input.data_type());
+  return tensors.weights ? *tensors.weights * of_classes : of_classes;
 }
 
 }  // namespace
 
 op::Tensor LowerLoss(const OutputSpec& output, bool is_training,
                      const OutputTensors& tensors) {
-  const op::Tensor losses =
-      WeightedLosses(LowerElements(*output.loss, tensors), tensors);
-  if (!is_training || output.class_weights.empty()) return losses;
-  return losses * WeightsOfExamples(tensors.labels, output.class_weights,
-                                    losses.data_type());
+  const op::Tensor of_elements = LowerElements(*output.loss, tensors);
+  return Weighted(LossesOfExamples(of_elements, tensors.mask),
+                  WeightsIn(output, is_training, tensors));
 }
 
-op::Tensor LowerMetric(const Metric& metric, const OutputTensors& tensors) {
+op::Tensor LowerMetric(const OutputSpec& output, const Metric& metric,
+                       bool is_training, const OutputTensors& tensors) {
+  const std::optional<op::Tensor> weights =
+      metric.is_weighted ? WeightsIn(output, is_training, tensors)
+                         : std::nullopt;
+  if (!metric.is_mean()) {
+    return metric.LowerState(tensors.input, tensors.labels, weights);
+  }
   const Loss* const loss = metric.mean_of();
   const op::Tensor values = loss != nullptr
                                 ? LowerElements(*loss, tensors)
                                 : metric.Lower(tensors.input, tensors.labels);
-  if (!metric.is_mean()) return values;
-  if (metric.is_output_loss()) return WeightedLosses(values, tensors);
-  return tensors.mask ? MaskedMeanState(values, *tensors.mask)
-                      : MeanOfExamples(values);
+  if (metric.is_output_loss()) {
+    return Weighted(LossesOfExamples(values, tensors.mask), tensors.weights);
+  }
+  return IsMeanOfExamples(metric, tensors.mask.has_value())
+             ? MeanOfExamples(values)
+             : MeanState(values, tensors.mask, weights);
 }
 
 bool IsMeanOfExamples(const Metric& metric, bool has_mask) {
-  return metric.is_mean() && (!has_mask || metric.is_output_loss());
+  return metric.is_mean() &&
+         (metric.is_output_loss() || (!has_mask && !metric.is_weighted));
 }
 
 }  // namespace paceline

@@ -28,10 +28,12 @@ struct OutputTensors {
 op::Tensor LowerLoss(const OutputSpec& output, bool is_training,
                      const OutputTensors& tensors);
 
-// What a batch adds to the state of a metric: if IsMeanOfExamples, what each
-// example adds to the total, of shape (batch); else all of it, of shape
-// (state_size).
-op::Tensor LowerMetric(const Metric& metric, const OutputTensors& tensors);
+// What a batch adds to the state of a metric of the output: if
+// IsMeanOfExamples, what each example adds to the total, of shape (batch); else
+// all of it, of shape (state_size). In a weighted metric, examples have the
+// same weights as in LowerLoss.
+op::Tensor LowerMetric(const OutputSpec& output, const Metric& metric,
+                       bool is_training, const OutputTensors& tensors);
 bool IsMeanOfExamples(const Metric& metric, bool has_mask);
 
 }  // namespace paceline

@@ -52,17 +52,28 @@ op::Tensor LossesOfExamples(const op::Tensor& losses,
   return MeanOfExamples(Kept(losses, *mask)) * scale;
 }
 
-op::Tensor MaskedMeanState(const op::Tensor& values, const op::Tensor& mask) {
-  const auto total = [](const op::Tensor& x) {
-    return op::Reshape(op::SumAll(MeanOfExamples(x)), {1});
+op::Tensor MeanState(const op::Tensor& values,
+                     const std::optional<op::Tensor>& mask,
+                     const std::optional<op::Tensor>& weights) {
+  const auto total = [&weights](const op::Tensor& x) {
+    return op::Reshape(op::SumAll(Weighted(MeanOfExamples(x), weights)), {1});
   };
-  if (HasAxesOf(values, mask)) {
-    return op::Concatenate({total(Kept(values, mask)), total(mask)}, 0);
+  if (mask && HasAxesOf(values, *mask)) {
+    return op::Concatenate({total(Kept(values, *mask)), total(*mask)}, 0);
   }
   const op::Tensor count =
-      op::Constants(values.function(), values.data_type(),
-                    {static_cast<double>(values.dimension(0))});
+      weights ? op::Reshape(op::SumAll(*weights), {1})
+              : op::Constants(values.function(), values.data_type(),
+                              {static_cast<double>(values.dimension(0))});
   return op::Concatenate({total(values), count}, 0);
+}
+
+op::Tensor Weighted(const op::Tensor& values,
+                    const std::optional<op::Tensor>& weights) {
+  if (!weights) return values;
+  Shape shape(values.rank(), 1);
+  shape[0] = values.dimension(0);
+  return values * op::Reshape(*weights, std::move(shape));
 }
 
 }  // namespace paceline

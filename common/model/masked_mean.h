@@ -23,7 +23,16 @@ op::Tensor LossesOfExamples(const op::Tensor& losses,
                             const std::optional<op::Tensor>& mask);
 
 // The total and the count of a mean over the elements that count, of shape (2).
-op::Tensor MaskedMeanState(const op::Tensor& values, const op::Tensor& mask);
+// `weights`: how much each example counts in both, of shape (batch); nullopt: 1
+// each. Source: keras/src/metrics/reduction_metrics.py.
+op::Tensor MeanState(const op::Tensor& values,
+                     const std::optional<op::Tensor>& mask,
+                     const std::optional<op::Tensor>& weights);
+
+// Values of examples, of shape (batch, ...), times the weights of these, of
+// shape (batch).
+op::Tensor Weighted(const op::Tensor& values,
+                    const std::optional<op::Tensor>& weights);
 
 }  // namespace paceline
 

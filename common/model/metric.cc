@@ -33,6 +33,7 @@
 #include "common/model/metrics/sparse_top_k_categorical_accuracy.h"
 #include "common/model/metrics/top_k_categorical_accuracy.h"
 #include "common/model/shape_rule.h"
+#include "glog/logging.h"
 
 namespace paceline {
 namespace {
@@ -154,6 +155,55 @@ absl::Status CheckFits(const Metric& metric, const Loss& loss,
   return absl::OkStatus();
 }
 
+// The metric of any name, by which it is called, for a loss and an output.
+absl::StatusOr<MetricPtr> MakeFittingMetric(KerasObject object,
+                                            const Loss& loss,
+                                            const Shape& output,
+                                            const Path& path) {
+  const std::string name = ToSnakeCase(object.class_name);
+  if (IsAccuracy(name)) {
+    object.class_name = AccuracyFor(loss, output);
+  }
+  ASSIGN_OR_RETURN(MetricPtr metric, MakeMetric(object, path));
+  // One that is given by the name of its function is logged by that.
+  if (metric->name.empty() ||
+      (object.class_name == name && object.config.Find("name") == nullptr)) {
+    metric->name = name;
+  }
+  RETURN_IF_ERROR(CheckFits(*metric, loss, output, path));
+  metric->SetOutput(output);
+  return metric;
+}
+
+// Gives the metrics of an output the names that they have in logs. Source:
+// keras/src/trainers/compile_utils.py, CompileMetrics.result.
+class MetricNames {
+ public:
+  explicit MetricNames(absl::string_view prefix) : prefix_(prefix) {}
+
+  // `path`: of the metric.
+  absl::Status Complete(Metric& metric, const Path& path) {
+    std::string name = absl::StrCat(prefix_, metric.name);
+    if (metric.is_weighted && uses_.contains(name)) {
+      name = absl::StrCat(prefix_, "weighted_", metric.name);
+    }
+    const int use = uses_[name]++;
+    if (use > 0) absl::StrAppend(&name, "_", use);
+    metric.name = std::move(name);
+    if (taken_.insert(metric.name).second) return absl::OkStatus();
+    return ConfigError(path, absl::StrCat("the name \"", metric.name,
+                                          "\" is already taken in the logs; "
+                                          "give it another"));
+  }
+
+ private:
+  const std::string prefix_;
+  std::map<std::string, int> uses_;
+  // At first, keys in logs that are not metrics.
+  std::set<std::string> taken_ = {"epoch", "examples", "learning_rate",
+                                  "loss",  "seconds",  "steps"};
+};
+
 }  // namespace
 
 bool IsMetricName(const std::string& name) {
@@ -166,6 +216,17 @@ bool IsMetricName(const std::string& name) {
 
 absl::Status Metric::CheckOutput(const Shape& output) const {
   return CheckRank(output, 1);
+}
+
+op::Tensor Metric::Lower(const op::Tensor& /*output*/,
+                         const op::Tensor& /*labels*/) const {
+  LOG(FATAL) << class_name() << " is lowered as a state or as a loss";
+}
+
+op::Tensor Metric::LowerState(
+    const op::Tensor& /*output*/, const op::Tensor& /*labels*/,
+    const std::optional<op::Tensor>& /*weights*/) const {
+  LOG(FATAL) << class_name() << " is a mean, which is lowered by its elements";
 }
 
 absl::Status CheckStateSize(const Metric& metric, int64_t taken,
@@ -181,45 +242,25 @@ absl::Status CheckStateSize(const Metric& metric, int64_t taken,
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
-    const google::protobuf::RepeatedPtrField<v1::KerasObject>& objects,
-    const Loss& loss, const Shape& output, const Path& path,
-    absl::string_view prefix) {
-  // Keys in logs that are not metrics.
-  std::set<std::string> taken = {"epoch", "examples", "learning_rate",
-                                 "loss",  "seconds",  "steps"};
-  std::map<std::string, int> uses;
+    const MetricObjects& metrics, const MetricObjects& weighted_metrics,
+    const Loss& loss, const Shape& output, absl::string_view prefix) {
+  MetricNames names(prefix);
   int64_t state_size = 0;
-  std::vector<std::unique_ptr<const Metric>> metrics;
-  for (int i = 0; i < objects.size(); ++i) {
-    const Path metric_path = path.Index(i);
-    KerasObject object = FromProto(objects[i]);
-    const std::string name = ToSnakeCase(object.class_name);
-    if (IsAccuracy(name)) {
-      object.class_name = AccuracyFor(loss, output);
+  std::vector<std::unique_ptr<const Metric>> made;
+  for (const MetricObjects* const some : {&metrics, &weighted_metrics}) {
+    for (int i = 0; i < some->objects.size(); ++i) {
+      const Path path = some->path.Index(i);
+      ASSIGN_OR_RETURN(
+          MetricPtr metric,
+          MakeFittingMetric(FromProto(some->objects[i]), loss, output, path));
+      RETURN_IF_ERROR(CheckStateSize(*metric, state_size, path));
+      state_size += metric->state_size();
+      metric->is_weighted = some == &weighted_metrics;
+      RETURN_IF_ERROR(names.Complete(*metric, path));
+      made.push_back(std::move(metric));
     }
-    ASSIGN_OR_RETURN(MetricPtr metric, MakeMetric(object, metric_path));
-    // One that is given by the name of its function is logged by that.
-    if (metric->name.empty() ||
-        (object.class_name == name && object.config.Find("name") == nullptr)) {
-      metric->name = name;
-    }
-    RETURN_IF_ERROR(CheckFits(*metric, loss, output, metric_path));
-    metric->SetOutput(output);
-    RETURN_IF_ERROR(CheckStateSize(*metric, state_size, metric_path));
-    state_size += metric->state_size();
-    metric->name = absl::StrCat(prefix, metric->name);
-    // As in Keras, the second metric of the same name gets "_1".
-    const int use = uses[metric->name]++;
-    if (use > 0) absl::StrAppend(&metric->name, "_", use);
-    if (!taken.insert(metric->name).second) {
-      return ConfigError(metric_path,
-                         absl::StrCat("the name \"", metric->name,
-                                      "\" is already taken in the logs; "
-                                      "give it another"));
-    }
-    metrics.push_back(std::move(metric));
   }
-  return metrics;
+  return made;
 }
 
 Value Serialize(const Metric& metric) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ struct ClassReference;
 // A metric has a state: a few numbers that are sums over examples and start at
 // 0. States of batches, replicas and leases can be added. The metric's value is
 // a function of the state. Most metrics are means over the examples, whose
-// state is a total and a count; these only need Lower.
+// state is a total and a count; these only need Lower. The others need
+// LowerState.
 class Metric {
  public:
   virtual ~Metric() = default;
@@ -63,31 +65,46 @@ class Metric {
   // Numbers in the state: 2 for a mean; at most limits::kMaxMetricState.
   virtual int64_t state_size() const { return 2; }
 
-  // Adds the metric's operations, except for MeanLoss. Returns, for a mean, the
-  // values of the elements of each example, of shape (batch, ...); else what
-  // the batch adds to the state, of shape (state_size). The result has the type
-  // of `output`. Labels are as for the loss.
+  // Add the metric's operations; Lower those of a mean except MeanLoss. Lower
+  // returns the values of the elements of each example, of shape (batch, ...);
+  // LowerState what the batch adds to the state, of shape (state_size). The
+  // result has the type of `output`, and so has `weights`, how much each
+  // example counts, of shape (batch); nullopt: 1 each. Labels are as for the
+  // loss.
   virtual op::Tensor Lower(const op::Tensor& output,
-                           const op::Tensor& labels) const = 0;
+                           const op::Tensor& labels) const;
+  virtual op::Tensor LowerState(const op::Tensor& output,
+                                const op::Tensor& labels,
+                                const std::optional<op::Tensor>& weights) const;
 
   // The value, from a state over at least one example. A large state may be all
-  // 0, if the worker was lost before its lease ended (lease_table.h).
+  // 0, if the worker was lost before its lease ended (lease_table.h). A mean of
+  // examples whose weights are 0 is 0.
   virtual double Result(absl::Span<const double> state) const {
-    return state[0] / state[1];
+    return state[1] == 0 ? 0 : state[0] / state[1];
   }
 
   // The key in logs, such as "accuracy".
   std::string name;
+  // Whether the examples have their weights in it: it is one of Keras'
+  // weighted_metrics.
+  bool is_weighted = false;
 };
 
-// The metrics that a job names for an output, in its order. "accuracy" becomes
-// the binary, categorical or sparse class, depending on the shapes; the second
-// metric of the same name gets "_1", as in Keras. `prefix` precedes their
-// names. Errors name the metric by its index below `path`.
+// Some metrics that a job names for an output, and where it has them.
+struct MetricObjects {
+  const google::protobuf::RepeatedPtrField<v1::KerasObject>& objects;
+  Path path;
+};
+
+// The metrics that a job names for an output, in its order, then those that are
+// weighted. "accuracy" becomes the binary, categorical or sparse class,
+// depending on the shapes. As in Keras, the second metric of the same name gets
+// "_1"; a weighted one first "weighted_" in front. `prefix` precedes their
+// names. Errors name the metric by its index.
 absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
-    const google::protobuf::RepeatedPtrField<v1::KerasObject>& objects,
-    const Loss& loss, const Shape& output, const Path& path,
-    absl::string_view prefix);
+    const MetricObjects& metrics, const MetricObjects& weighted_metrics,
+    const Loss& loss, const Shape& output, absl::string_view prefix);
 
 // Whether a metric may have this name: a class, or its name in snake case.
 bool IsMetricName(const std::string& name);

@@ -170,8 +170,9 @@ class ModelLowering {
     for (size_t i = 0; i < spec_.outputs.size(); ++i) {
       for (const auto& metric : spec_.outputs[i].metrics) {
         function_.SetOwner(absl::StrCat("metric ", metric->name));
-        model_->metrics.push_back(
-            LowerMetric(*metric, TensorsOf(metric->mean_of(), i)));
+        model_->metrics.push_back(LowerMetric(spec_.outputs[i], *metric,
+                                              spec_.is_training,
+                                              TensorsOf(metric->mean_of(), i)));
       }
     }
   }

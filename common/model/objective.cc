@@ -19,11 +19,11 @@
 namespace paceline {
 namespace {
 
-using Metrics = google::protobuf::RepeatedPtrField<v1::KerasObject>;
 using ConstMetricPtr = std::unique_ptr<const Metric>;
 
 constexpr char kLossKey[] = "loss";
 constexpr char kMetricsKey[] = "metrics";
+constexpr char kWeightedMetricsKey[] = "weighted_metrics";
 constexpr char kLossWeightsKey[] = "loss_weights";
 
 // The status with the path in front, if it is an error.
@@ -65,6 +65,8 @@ absl::Status CheckNames(const google::protobuf::Map<std::string, T>& map,
 absl::Status CheckOutputs(const v1::Job& job, const Graph& graph) {
   RETURN_IF_ERROR(CheckNames(job.named_losses(), graph, Path(kLossKey)));
   RETURN_IF_ERROR(CheckNames(job.named_metrics(), graph, Path(kMetricsKey)));
+  RETURN_IF_ERROR(CheckNames(job.named_weighted_metrics(), graph,
+                             Path(kWeightedMetricsKey)));
   RETURN_IF_ERROR(CheckNames(job.loss_weights(), graph, Path(kLossWeightsKey)));
   if (graph.outputs.size() == 1) return absl::OkStatus();
   if (!job.class_weight().empty()) {
@@ -88,9 +90,11 @@ absl::Status CheckOutputs(const v1::Job& job, const Graph& graph) {
                      "; expected a map with a loss for each of ",
                      OutputNames(graph)));
   }
-  if (job.metrics().empty()) return absl::OkStatus();
+  if (job.metrics().empty() && job.weighted_metrics().empty()) {
+    return absl::OkStatus();
+  }
   return ConfigError(
-      Path(kMetricsKey),
+      Path(job.metrics().empty() ? kWeightedMetricsKey : kMetricsKey),
       absl::StrCat("expected a map with a list for each of the outputs ",
                    OutputNames(graph), ", got one list"));
 }
@@ -98,6 +102,16 @@ absl::Status CheckOutputs(const v1::Job& job, const Graph& graph) {
 // Where the job has what it says of an output.
 Path PathOf(const char* key, bool is_named, const std::string& output) {
   return is_named ? Path(key).Key(output) : Path(key);
+}
+
+MetricObjects ObjectsOf(
+    const google::protobuf::RepeatedPtrField<v1::KerasObject>& of_only_output,
+    const google::protobuf::Map<std::string, v1::MetricList>& named,
+    const char* key, const std::string& output) {
+  const auto of_output = named.find(output);
+  const bool is_named = of_output != named.end();
+  return {is_named ? of_output->second.metrics() : of_only_output,
+          PathOf(key, is_named, output)};
 }
 
 Path PathOfLoss(const v1::Job& job, const Graph& graph, size_t output) {
@@ -141,22 +155,29 @@ absl::StatusOr<std::vector<ConstMetricPtr>> MakeMetricsOf(const v1::Job& job,
                                                           const Loss& loss) {
   const std::string& name = graph.output_name(output);
   const bool is_alone = graph.outputs.size() == 1;
-  const Path path =
-      PathOf(kMetricsKey, job.named_metrics().contains(name), name);
-  ASSIGN_OR_RETURN(std::vector<ConstMetricPtr> metrics,
-                   MakeMetrics(MetricsOf(job, graph, output), loss,
-                               graph.output_shape(output), path,
-                               is_alone ? "" : absl::StrCat(name, "_")));
-  for (size_t i = 0; i < metrics.size(); ++i) {
+  const MetricObjects given = MetricsOf(job, graph, output);
+  const MetricObjects weighted = WeightedMetricsOf(job, graph, output);
+  ASSIGN_OR_RETURN(
+      std::vector<ConstMetricPtr> metrics,
+      MakeMetrics(given, weighted, loss, graph.output_shape(output),
+                  is_alone ? "" : absl::StrCat(name, "_")));
+  const int unweighted = given.objects.size();
+  for (int i = 0; i < static_cast<int>(metrics.size()); ++i) {
     const Loss* const mean_of = metrics[i]->mean_of();
     if (mean_of == nullptr) continue;
-    RETURN_IF_ERROR(At(path.Index(static_cast<int>(i)),
+    RETURN_IF_ERROR(At(i < unweighted ? given.path.Index(i)
+                                      : weighted.path.Index(i - unweighted),
                        CheckLossInput(graph, graph.outputs[output], *mean_of)));
   }
   if (is_alone) return metrics;
   ASSIGN_OR_RETURN(ConstMetricPtr mean, MeanLossOf(job, graph, output));
   metrics.insert(metrics.begin(), std::move(mean));
   return metrics;
+}
+
+// The field that has the metric.
+const char* KeyOf(const Metric& metric) {
+  return metric.is_weighted ? kWeightedMetricsKey : kMetricsKey;
 }
 
 // Checks that the loss and the metrics of an output fit its mask, if it has
@@ -177,7 +198,7 @@ absl::Status CheckFitMask(const Objective& objective, const Graph& graph,
   }
   for (const ConstMetricPtr& metric : objective.metrics) {
     if (!metric->FitsMask(shape)) {
-      return refuse(kMetricsKey, metric->class_name());
+      return refuse(KeyOf(*metric), metric->class_name());
     }
   }
   return absl::OkStatus();
@@ -189,14 +210,14 @@ absl::Status CheckTogether(absl::Span<const Objective> objectives) {
   int64_t state_size = 0;
   for (const Objective& objective : objectives) {
     for (const ConstMetricPtr& metric : objective.metrics) {
-      RETURN_IF_ERROR(CheckStateSize(*metric, state_size, Path(kMetricsKey)));
+      const Path path(KeyOf(*metric));
+      RETURN_IF_ERROR(CheckStateSize(*metric, state_size, path));
       state_size += metric->state_size();
       if (names.insert(metric->name).second) continue;
       return ConfigError(
-          Path(kMetricsKey),
-          absl::StrCat("two of the outputs have a metric that is called ",
-                       Excerpt(Value(metric->name)),
-                       " in the logs; give one another name"));
+          path, absl::StrCat("two of the outputs have a metric that is called ",
+                             Excerpt(Value(metric->name)),
+                             " in the logs; give one another name"));
     }
   }
   return absl::OkStatus();
@@ -210,11 +231,15 @@ const v1::KerasObject& LossOf(const v1::Job& job, const Graph& graph,
   return named == job.named_losses().end() ? job.loss() : named->second;
 }
 
-const Metrics& MetricsOf(const v1::Job& job, const Graph& graph,
-                         size_t output) {
-  const auto named = job.named_metrics().find(graph.output_name(output));
-  return named == job.named_metrics().end() ? job.metrics()
-                                            : named->second.metrics();
+MetricObjects MetricsOf(const v1::Job& job, const Graph& graph, size_t output) {
+  return ObjectsOf(job.metrics(), job.named_metrics(), kMetricsKey,
+                   graph.output_name(output));
+}
+
+MetricObjects WeightedMetricsOf(const v1::Job& job, const Graph& graph,
+                                size_t output) {
+  return ObjectsOf(job.weighted_metrics(), job.named_weighted_metrics(),
+                   kWeightedMetricsKey, graph.output_name(output));
 }
 
 absl::StatusOr<std::vector<Objective>> MakeObjectives(const v1::Job& job,

@@ -13,7 +13,6 @@
 #include "common/model/loss.h"
 #include "common/model/metric.h"
 #include "common/model/output_spec.h"
-#include "google/protobuf/repeated_ptr_field.h"
 #include "paceline/v1/job.pb.h"
 
 namespace paceline {
@@ -42,11 +41,12 @@ absl::StatusOr<std::vector<Objective>> MakeObjectives(const v1::Job& job,
 std::vector<OutputSpec> SpecsOf(absl::Span<const Objective> objectives);
 
 // The loss and the metrics of an output as the job gives them, for a job that
-// MakeObjectives accepts.
+// MakeObjectives accepts; the metrics point into the job.
 const v1::KerasObject& LossOf(const v1::Job& job, const Graph& graph,
                               size_t output);
-const google::protobuf::RepeatedPtrField<v1::KerasObject>& MetricsOf(
-    const v1::Job& job, const Graph& graph, size_t output);
+MetricObjects MetricsOf(const v1::Job& job, const Graph& graph, size_t output);
+MetricObjects WeightedMetricsOf(const v1::Job& job, const Graph& graph,
+                                size_t output);
 
 }  // namespace paceline
 

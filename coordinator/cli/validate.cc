@@ -151,10 +151,16 @@ void PrintJob(const v1::Job& job, const Graph& graph, std::ostream& out) {
                                   : absl::StrCat(graph.output_name(i), ": ");
     PrintLine("loss",
               absl::StrCat(of_output, LossOf(job, graph, i).class_name()), out);
-    PrintLine("metrics",
-              absl::StrCat(of_output, absl::StrJoin(MetricsOf(job, graph, i),
-                                                    ", ", class_name)),
-              out);
+    const auto print_metrics = [&](const char* key,
+                                   const MetricObjects& metrics) {
+      PrintLine(key,
+                absl::StrCat(of_output,
+                             absl::StrJoin(metrics.objects, ", ", class_name)),
+                out);
+    };
+    print_metrics("metrics", MetricsOf(job, graph, i));
+    const MetricObjects weighted = WeightedMetricsOf(job, graph, i);
+    if (!weighted.objects.empty()) print_metrics("weighted", weighted);
   }
   PrintLine("optimizer", job.optimizer().class_name(), out);
   PrintFiles(job, out);

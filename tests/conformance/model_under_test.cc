@@ -135,6 +135,16 @@ std::vector<double> ToDoubles(const void* data, DataType type, int64_t count) {
   return numbers;
 }
 
+google::protobuf::RepeatedPtrField<v1::KerasObject> MetricObjectsOf(
+    const Value& metrics) {
+  google::protobuf::RepeatedPtrField<v1::KerasObject> objects;
+  for (const Value& metric : metrics.as_list()) {
+    *objects.Add() =
+        Unwrap(ToProto(Unwrap(ReadMetricObject(metric, Path())), Path()));
+  }
+  return objects;
+}
+
 }  // namespace
 
 ModelUnderTest::ModelUnderTest(const ModelConfig& config,
@@ -165,7 +175,9 @@ std::vector<Objective> ModelUnderTest::MakeOutputs(const ModelConfig& config,
                                                    const Graph& graph) {
   std::vector<OutputConfig> configs = config.outputs;
   if (configs.empty()) {
-    configs = {{.loss = config.loss, .metrics = config.metrics}};
+    configs = {{.loss = config.loss,
+                .metrics = config.metrics,
+                .weighted_metrics = config.weighted_metrics}};
   }
   std::vector<Objective> outputs;
   for (size_t i = 0; i < configs.size(); ++i) {
@@ -182,13 +194,11 @@ std::vector<Objective> ModelUnderTest::MakeOutputs(const ModelConfig& config,
     job.mutable_class_weight()->insert(config.class_weight.begin(),
                                        config.class_weight.end());
     output.class_weights = Unwrap(ReadClassWeights(job, *output.loss, shape));
-    google::protobuf::RepeatedPtrField<v1::KerasObject> metrics;
-    for (const Value& metric : configs[i].metrics.as_list()) {
-      *metrics.Add() =
-          Unwrap(ToProto(Unwrap(ReadMetricObject(metric, Path())), Path()));
-    }
-    output.metrics = Unwrap(MakeMetrics(metrics, *output.loss, shape,
-                                        Path("metrics"), /*prefix=*/""));
+    const auto metrics = MetricObjectsOf(configs[i].metrics);
+    const auto weighted = MetricObjectsOf(configs[i].weighted_metrics);
+    output.metrics = Unwrap(MakeMetrics({metrics, Path("metrics")},
+                                        {weighted, Path("weighted_metrics")},
+                                        *output.loss, shape, /*prefix=*/""));
     outputs.push_back(std::move(output));
   }
   return outputs;

@@ -28,6 +28,7 @@ struct OutputConfig {
   Value loss = "mse";
   double weight = 1;
   Value metrics = Value::List{};
+  Value weighted_metrics = Value::List{};
 };
 
 // Keras objects, as in a job.
@@ -36,6 +37,7 @@ struct ModelConfig {
   // The loss of the last layer's output.
   Value loss = "mse";
   Value metrics = Value::List{};
+  Value weighted_metrics = Value::List{};
   std::map<std::string, double> class_weight = {};
   bool has_sample_weights = false;
   Precision precision = Precision::kFloat32;

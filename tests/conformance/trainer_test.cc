@@ -154,8 +154,9 @@ class LargeMetric : public Metric {
   }
   bool is_mean() const override { return false; }
   int64_t state_size() const override { return kLarge; }
-  op::Tensor Lower(const op::Tensor& output,
-                   const op::Tensor& /*labels*/) const override {
+  op::Tensor LowerState(
+      const op::Tensor& output, const op::Tensor& /*labels*/,
+      const std::optional<op::Tensor>& /*weights*/) const override {
     return op::Iota(output.function(), state_size(), output.data_type());
   }
 };

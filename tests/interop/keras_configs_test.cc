@@ -102,10 +102,11 @@ absl::StatusOr<Value> RewriteMetric(const KerasObject& object) {
                                           : "MeanSquaredError"};
   ASSIGN_OR_RETURN(const auto loss, MakeLoss(loss_object, Path()));
   google::protobuf::RepeatedPtrField<v1::KerasObject> objects;
+  const google::protobuf::RepeatedPtrField<v1::KerasObject> none;
   ASSIGN_OR_RETURN(*objects.Add(), ToProto(object, Path()));
   ASSIGN_OR_RETURN(const auto metrics,
-                   MakeMetrics(objects, *loss, /*output=*/{10}, Path(),
-                               /*prefix=*/""));
+                   MakeMetrics({objects, Path()}, {none, Path()}, *loss,
+                               /*output=*/{10}, /*prefix=*/""));
   return Serialize(*metrics[0]);
 }
 

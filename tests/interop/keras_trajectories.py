@@ -70,7 +70,9 @@ def make_model(case):
     keras.backend.clear_session()
     keras.utils.set_random_seed(1)
     model = case.network()
-    model.compile(case.optimizer(), case.loss(), metrics=case.metrics())
+    model.compile(
+        case.optimizer(), case.loss(), metrics=case.metrics(), weighted_metrics=case.weighted_metrics()
+    )
     return model
 
 
@@ -98,7 +100,7 @@ def train_keras(case, model):
     validation = (data["x_val"], data["y_val"], weights[1]) if case.kind == "metrics" else None
     history = model.fit(
         data["x"], data["y"], BATCH, EPOCHS, verbose=0, callbacks=[recorder],
-        sample_weight=weights[0], validation_data=validation, shuffle=False,
+        sample_weight=weights[0], class_weight=case.class_weight, validation_data=validation, shuffle=False,
     ).history  # fmt: skip
     return make_result(recorder.losses, model, history)
 
@@ -155,6 +157,7 @@ def train_job(binaries, folder, case, strategy):
         "data": data,
         "batch_size_per_replica": BATCH,
         "epochs": EPOCHS,
+        "class_weight": case.class_weight or {},
         **STRATEGIES[strategy],
         **case.job,
     }

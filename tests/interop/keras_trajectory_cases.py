@@ -80,8 +80,10 @@ class Case:
     loss: object = lambda: losses.SparseCategoricalCrossentropy(from_logits=True)
     optimizer: object = lambda: optimizers.SGD(0.05, 0.9)
     metrics: object = lambda: []
-    # Whether examples have weights.
+    weighted_metrics: object = lambda: []
+    # Whether examples have weights, and the weights of classes.
     sample_weight: bool = False
+    class_weight: dict = None
     # Keys of the job beside the usual ones.
     job: dict = dataclasses.field(default_factory=dict)
 
@@ -317,6 +319,29 @@ def sample_weight_cases():
     }
 
 
+def weighted_metric_cases():
+    def case(**what):
+        return Case("metrics", optimizer=lambda: optimizers.Adam(0.005), **what)
+
+    return {
+        "weighted metrics of ids": case(
+            network=softmax, loss=lambda: "sparse_categorical_crossentropy", sample_weight=True,
+            metrics=lambda: ["accuracy"], weighted_metrics=of_ids,
+        ),
+        "weighted metrics of one_hot": case(
+            labels="one_hot", network=softmax, loss=lambda: "categorical_crossentropy", sample_weight=True,
+            weighted_metrics=of_one_hot,
+        ),
+        "weighted metrics of rows": case(
+            labels="rows", network=softplus, loss=lambda: "mse", sample_weight=True, weighted_metrics=of_rows
+        ),
+        "weighted metrics of classes": case(
+            network=softmax, loss=lambda: "sparse_categorical_crossentropy",
+            class_weight={0: 0.5, 3: 2.0}, weighted_metrics=of_ids,
+        ),
+    }  # fmt: skip
+
+
 def of_ids():
     m = metrics
     return [
@@ -395,4 +420,5 @@ CASES = (
     | constraint_cases()
     | metric_cases()
     | sample_weight_cases()
+    | weighted_metric_cases()
 )

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/model/masked_mean.h"
 #include "common/model/metrics/top_k.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/cast.h"
@@ -49,11 +50,12 @@ absl::Status ConfusionMetric::CheckOutput(const Shape& output) const {
                    ", the last axis of an output ", ShapeToString(output)));
 }
 
-op::Tensor ConfusionMetric::Lower(const op::Tensor& output,
-                                  const op::Tensor& labels) const {
-  const auto count = [&output](const op::Tensor& a, const op::Tensor& b) {
-    return op::Reshape(op::SumAll(op::Cast(op::And(a, b), output.data_type())),
-                       {1});
+op::Tensor ConfusionMetric::LowerState(
+    const op::Tensor& output, const op::Tensor& labels,
+    const std::optional<op::Tensor>& weights) const {
+  const auto count = [&](const op::Tensor& a, const op::Tensor& b) {
+    const op::Tensor are_both = op::Cast(op::And(a, b), output.data_type());
+    return op::Reshape(op::SumAll(Weighted(are_both, weights)), {1});
   };
   // As in Keras: below all thresholds.
   constexpr double kNotInTopK = -1e10;

@@ -39,15 +39,16 @@ op::Tensor OfClass(const std::optional<int64_t>& class_id, const op::Tensor& x);
 // it is above the threshold, and is yes if its label is not 0. The output may
 // have any shape.
 //
-// The state is the four counts, in the order of Confusion. A batch counts in
-// the output's type: float32 counts exactly below 2^24.
+// The state is the four counts, or sums of weights, in the order of Confusion.
+// A batch counts in the output's type: float32 counts exactly below 2^24.
 class ConfusionMetric : public Metric {
  public:
   absl::Status CheckOutput(const Shape& output) const override;
   bool is_mean() const override { return false; }
   int64_t state_size() const override { return 4; }
-  op::Tensor Lower(const op::Tensor& output,
-                   const op::Tensor& labels) const override;
+  op::Tensor LowerState(
+      const op::Tensor& output, const op::Tensor& labels,
+      const std::optional<op::Tensor>& weights) const override;
   double Result(absl::Span<const double> state) const override;
 
   // nullopt: 0.5, or none if there is a top_k.

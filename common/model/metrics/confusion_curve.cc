@@ -5,6 +5,7 @@
 
 #include "common/model/metrics/histogram.h"
 #include "common/operations/binary_map.h"
+#include "common/operations/broadcast.h"
 #include "common/operations/cast.h"
 #include "common/operations/compare.h"
 #include "common/operations/constant.h"
@@ -69,15 +70,22 @@ int64_t ConfusionCurveMetric::state_size() const {
   return 2 * (Thresholds().size() + 1);
 }
 
-op::Tensor ConfusionCurveMetric::Lower(const op::Tensor& output,
-                                       const op::Tensor& labels) const {
+op::Tensor ConfusionCurveMetric::LowerState(
+    const op::Tensor& output, const op::Tensor& labels,
+    const std::optional<op::Tensor>& weights) const {
   const CurveThresholds thresholds = Thresholds();
   const op::Tensor below = CountBelow(Flat(Probabilities(output)), thresholds);
   const op::Tensor is_no =
       op::Cast(op::Equal(Flat(CountedLabels(labels)), 0), output.data_type());
   const op::Tensor ids =
       below + is_no * static_cast<double>(thresholds.size() + 1);
-  return Histogram(ids, state_size());
+  std::optional<op::Tensor> weights_of_ids;
+  if (weights) {
+    const int64_t batch = weights->count();
+    weights_of_ids = Flat(op::Broadcast(op::Reshape(*weights, {batch, 1}),
+                                        {batch, ids.count() / batch}));
+  }
+  return Histogram(ids, state_size(), weights_of_ids);
 }
 
 double ConfusionCurveMetric::Result(absl::Span<const double> state) const {

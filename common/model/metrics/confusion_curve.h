@@ -4,6 +4,7 @@
 #define PACELINE_COMMON_MODEL_METRICS_CONFUSION_CURVE_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -30,13 +31,15 @@ struct CurveThresholds {
 // may have any shape.
 //
 // The state is, by the number of thresholds that an element is above, from 0 to
-// all: how many elements are yes; then how many are no.
+// all: how many elements are yes, or the sum of their weights; then the same of
+// those that are no.
 class ConfusionCurveMetric : public Metric {
  public:
   bool is_mean() const override { return false; }
   int64_t state_size() const override;
-  op::Tensor Lower(const op::Tensor& output,
-                   const op::Tensor& labels) const override;
+  op::Tensor LowerState(
+      const op::Tensor& output, const op::Tensor& labels,
+      const std::optional<op::Tensor>& weights) const override;
   double Result(absl::Span<const double> state) const override;
 
  protected:

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/config/field_table.h"
 #include "common/model/loss.h"
+#include "common/model/masked_mean.h"
 #include "common/model/metrics/metric_fields.h"
 #include "common/model/metrics/sum_over_batch.h"
 #include "common/model/row_max.h"
@@ -75,8 +76,9 @@ absl::Status FBetaScore::CheckOutput(const Shape& output) const {
   return CheckRow(output);
 }
 
-op::Tensor FBetaScore::Lower(const op::Tensor& output,
-                             const op::Tensor& labels) const {
+op::Tensor FBetaScore::LowerState(
+    const op::Tensor& output, const op::Tensor& labels,
+    const std::optional<op::Tensor>& weights) const {
   // As in Keras.
   constexpr double kLeastPrediction = 1e-9;
   const auto is_largest = [&output] {
@@ -87,9 +89,12 @@ op::Tensor FBetaScore::Lower(const op::Tensor& output,
   const op::Tensor predicted =
       op::Cast(threshold ? op::Greater(output, *threshold) : is_largest(),
                output.data_type());
-  const op::Tensor true_positives = SumOverBatch(predicted * labels);
-  const op::Tensor false_positives = SumOverBatch(predicted * (1 - labels));
-  const op::Tensor false_negatives = SumOverBatch((1 - predicted) * labels);
+  const auto sum = [&weights](const op::Tensor& x) {
+    return SumOverBatch(Weighted(x, weights));
+  };
+  const op::Tensor true_positives = sum(predicted * labels);
+  const op::Tensor false_positives = sum(predicted * (1 - labels));
+  const op::Tensor false_negatives = sum((1 - predicted) * labels);
   return op::Concatenate({true_positives, false_positives, false_negatives}, 0);
 }
 

@@ -43,8 +43,9 @@ class FBetaScore : public Metric {
   // class.
   bool is_mean() const override { return false; }
   int64_t state_size() const override { return 3 * classes_; }
-  op::Tensor Lower(const op::Tensor& output,
-                   const op::Tensor& labels) const override;
+  op::Tensor LowerState(
+      const op::Tensor& output, const op::Tensor& labels,
+      const std::optional<op::Tensor>& weights) const override;
   double Result(absl::Span<const double> state) const override;
 
   // nullopt: a score for each class, which is not supported.

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/config/field_table.h"
 #include "common/model/loss.h"
+#include "common/model/masked_mean.h"
 #include "common/model/metrics/sum_over_batch.h"
 #include "common/model/shape_rule.h"
 #include "common/operations/binary_map.h"
@@ -53,12 +54,15 @@ std::vector<Field<M>> ClassFields(bool has_sparse_y_true) {
   return fields;
 }
 
-// The numbers of classes of any shape that reals mean, (elements): rounded
-// towards 0, as Keras' conversion to an integer does.
+// As Keras' conversion to an integer does.
+op::Tensor RoundTowardsZero(const op::Tensor& x) {
+  const op::Tensor sign = op::Sign(x);
+  return sign * op::Floor(op::Abs(x));
+}
+
+// The numbers of classes of any shape that reals mean, (elements).
 op::Tensor ClassNumbers(const op::Tensor& x) {
-  const op::Tensor flat = op::Reshape(x, {x.count()});
-  const op::Tensor sign = op::Sign(flat);
-  return sign * op::Floor(op::Abs(flat));
+  return RoundTowardsZero(op::Reshape(x, {x.count()}));
 }
 
 // The number of the largest along the last axis, (elements).
@@ -166,8 +170,9 @@ op::Tensor BinaryIou::Predictions(const op::Tensor& output) const {
       op::Cast(op::GreaterEqual(output, threshold), output.data_type()));
 }
 
-op::Tensor IouMetric::Lower(const op::Tensor& output,
-                            const op::Tensor& labels) const {
+op::Tensor IouMetric::LowerState(
+    const op::Tensor& output, const op::Tensor& labels,
+    const std::optional<op::Tensor>& weights) const {
   const DataType type = output.data_type();
   const op::Tensor truth = sparse_y_true ? ClassNumbers(op::Cast(labels, type))
                                          : LargestClasses(labels);
@@ -180,10 +185,14 @@ op::Tensor IouMetric::Lower(const op::Tensor& output,
         op::Equal(truth, static_cast<double>(*ignore_class));
     counts = op::And(counts, op::Not(is_ignored));
   }
-  const op::Tensor weights =
-      op::Reshape(op::Cast(counts, type), {counts.count(), 1});
+  const int64_t batch = output.dimension(0);
+  op::Tensor counted =
+      op::Reshape(op::Cast(counts, type), {batch, counts.count() / batch});
+  // Keras' counts are integers.
+  if (weights) counted = Weighted(counted, RoundTowardsZero(*weights));
+  counted = op::Reshape(counted, {counts.count(), 1});
   const auto sum = [&](const op::Tensor& are_classes) {
-    return SumOverBatch(op::Cast(are_classes, type) * weights);
+    return SumOverBatch(op::Cast(are_classes, type) * counted);
   };
   const op::Tensor are_true = AreClasses(truth, num_classes);
   const op::Tensor are_predicted = AreClasses(prediction, num_classes);

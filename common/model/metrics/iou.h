@@ -31,8 +31,9 @@ class IouMetric : public Metric {
   absl::Status CheckOutput(const Shape& output) const override;
   bool is_mean() const override { return false; }
   int64_t state_size() const override { return 3 * num_classes; }
-  op::Tensor Lower(const op::Tensor& output,
-                   const op::Tensor& labels) const override;
+  op::Tensor LowerState(
+      const op::Tensor& output, const op::Tensor& labels,
+      const std::optional<op::Tensor>& weights) const override;
   double Result(absl::Span<const double> state) const override;
 
   int64_t num_classes = 0;

@@ -9,9 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "common/model/loss.h"
 #include "common/model/metric.h"
-#include "common/operations/function.h"
 #include "common/tensor/shape.h"
-#include "glog/logging.h"
 
 namespace paceline {
 
@@ -32,10 +30,6 @@ class MeanLoss : public Metric {
   bool has_sparse_labels() const override { return loss_->has_sparse_labels(); }
   absl::Status CheckOutput(const Shape& output) const override {
     return loss_->CheckOutput(output);
-  }
-  op::Tensor Lower(const op::Tensor& /*output*/,
-                   const op::Tensor& /*labels*/) const override {
-    LOG(FATAL) << "a mean loss is lowered as a loss, from what that reads";
   }
 
  private:

@@ -4,11 +4,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/config/field_table.h"
+#include "common/model/masked_mean.h"
 #include "common/model/metrics/metric_fields.h"
 #include "common/model/metrics/sum_over_batch.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/concatenate.h"
 #include "common/operations/constant.h"
+#include "common/operations/reduce.h"
+#include "common/operations/reshape.h"
 
 namespace paceline {
 
@@ -39,16 +42,21 @@ absl::Status R2Score::CheckOutput(const Shape& output) const {
   return CheckRow(output);
 }
 
-op::Tensor R2Score::Lower(const op::Tensor& output,
-                          const op::Tensor& labels) const {
+op::Tensor R2Score::LowerState(const op::Tensor& output,
+                               const op::Tensor& labels,
+                               const std::optional<op::Tensor>& weights) const {
   const op::Tensor error = labels - output;
-  const op::Tensor sum = SumOverBatch(labels);
-  const op::Tensor sum_of_squares = SumOverBatch(labels * labels);
-  const op::Tensor residual = SumOverBatch(error * error);
+  const auto sum = [&weights](const op::Tensor& x) {
+    return SumOverBatch(Weighted(x, weights));
+  };
+  const op::Tensor sum_of_labels = sum(labels);
+  const op::Tensor sum_of_squares = sum(labels * labels);
+  const op::Tensor residual = sum(error * error);
   const op::Tensor count =
-      op::Constants(output.function(), output.data_type(),
-                    {static_cast<double>(output.dimension(0))});
-  return op::Concatenate({sum, sum_of_squares, residual, count}, 0);
+      weights ? op::Reshape(op::SumAll(*weights), {1})
+              : op::Constants(output.function(), output.data_type(),
+                              {static_cast<double>(output.dimension(0))});
+  return op::Concatenate({sum_of_labels, sum_of_squares, residual, count}, 0);
 }
 
 double R2Score::Result(absl::Span<const double> state) const {

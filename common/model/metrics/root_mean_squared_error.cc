@@ -6,10 +6,6 @@
 #include "common/model/masked_mean.h"
 #include "common/model/metrics/metric_fields.h"
 #include "common/operations/binary_map.h"
-#include "common/operations/concatenate.h"
-#include "common/operations/constant.h"
-#include "common/operations/reduce.h"
-#include "common/operations/reshape.h"
 
 namespace paceline {
 
@@ -20,14 +16,11 @@ const FieldTable<RootMeanSquaredError>& RootMeanSquaredError::Fields() {
   return table;
 }
 
-op::Tensor RootMeanSquaredError::Lower(const op::Tensor& output,
-                                       const op::Tensor& labels) const {
+op::Tensor RootMeanSquaredError::LowerState(
+    const op::Tensor& output, const op::Tensor& labels,
+    const std::optional<op::Tensor>& weights) const {
   const op::Tensor error = output - labels;
-  const op::Tensor sum = op::SumAll(MeanOfExamples(error * error));
-  const op::Tensor count =
-      op::Constants(output.function(), output.data_type(),
-                    {static_cast<double>(output.dimension(0))});
-  return op::Concatenate({op::Reshape(sum, {1}), count}, 0);
+  return MeanState(error * error, /*mask=*/std::nullopt, weights);
 }
 
 double RootMeanSquaredError::Result(absl::Span<const double> state) const {

@@ -16,7 +16,7 @@ std::vector<LoggedMetric> MakeLoggedMetrics(
       LoggedMetric& added = logged.emplace_back();
       added.name = metric->name;
       added.state_size = static_cast<size_t>(metric->state_size());
-      if (metric->is_mean()) continue;
+      if (metric->is_mean() && !metric->is_weighted) continue;
       added.result = [of = metric.get()](absl::Span<const double> state) {
         return of->Result(state);
       };

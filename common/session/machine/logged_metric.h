@@ -22,7 +22,7 @@ struct LoggedMetric {
   // Numbers in the metric's state.
   size_t state_size = 2;
   // Computes the value from a state that has seen at least one example. Null:
-  // the metric is a mean, whose state is a total and a count.
+  // the metric is a mean without weights, whose state is a total and a count.
   std::function<double(absl::Span<const double>)> result = nullptr;
 
   bool is_mean() const { return result == nullptr; }

@@ -102,6 +102,30 @@ std::vector<Case> MetricCases() {
         .loss = Yaml("binary_crossentropy"),
         .metrics = Yaml("[Precision, Precision: {thresholds: 0.3},"
                         " Precision: {class_id: 2}]")}},
+      {"weighted_metrics_of_ids",
+       {.layers = dense,
+        .loss = Yaml("{SparseCategoricalCrossentropy: {from_logits: true}}"),
+        .weighted_metrics =
+            Yaml("[accuracy, sparse_categorical_crossentropy,"
+                 " MeanIoU: {num_classes: 8, sparse_y_pred: false}]"),
+        .class_weight = {{"1", 2.5}, {"4", 0.5}}}},
+      {"weighted_metrics_of_rows",
+       {.layers = Yaml("[Input: {shape: [6]}, Dense: {units: 5, activation: "
+                       "sigmoid}]"),
+        .loss = Yaml("binary_crossentropy"),
+        .weighted_metrics =
+            Yaml("[binary_accuracy, mse, Precision: {class_id: 2}, AUC,"
+                 " AUC: {thresholds: [0.3, 0.6]}, F1Score: {average: macro},"
+                 " R2Score, RootMeanSquaredError,"
+                 " OneHotIoU: {num_classes: 5, target_class_ids: [1]}]"),
+        .has_sample_weights = true}},
+      {"weighted_metrics_of_steps",
+       {.layers = Yaml("[Input: {shape: [3, 6]}, Masking: {mask_value: 0},"
+                       " Dense: {units: 4, activation: sigmoid}]"),
+        .loss = Yaml("mse"),
+        .weighted_metrics =
+            Yaml("[mae, Recall, AUC: {num_thresholds: 7}, BinaryIoU]"),
+        .has_sample_weights = true}},
   };
 }
 

@@ -50,11 +50,14 @@ std::vector<Case> OutputCases() {
       weighted(model("outputs_with_sample_weights",
                      two_inputs + "Dense: {units: 4, name: class},"
                                   " Dense: {units: 2, name: place}]",
-                     {{.layer = "class", .loss = sparse},
+                     {{.layer = "class",
+                       .loss = sparse,
+                       .weighted_metrics = Yaml("[accuracy]")},
                       {.layer = "place",
                        .loss = "mse",
                        .weight = 0.3,
-                       .metrics = Yaml("[mae]")}})),
+                       .metrics = Yaml("[mae]"),
+                       .weighted_metrics = Yaml("[mae]")}})),
       // Only in training, dropout is between the loss and the logits.
       model("output_behind_dropout",
             "[Input: {shape: [7]},"

@@ -74,6 +74,23 @@ TEST(ObjectivesTest, EachOutputHasItsLossWeightAndMetrics) {
                                            "is_odd_accuracy_1", "is_odd_mae"));
 }
 
+TEST(ObjectivesTest, WeightedMetricsFollowTheOthersOfTheirOutput) {
+  const auto job = ReadTwoOutputs(absl::StrCat(
+      kLosses,
+      "metrics: {is_odd: accuracy}\n"
+      "weighted_metrics: {digit: accuracy, is_odd: [accuracy]}\n"));
+  ASSERT_TRUE(job.ok()) << job.status();
+  const auto model = MakeJobModel(*job);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const Objective& digit = model->objectives[0];
+  EXPECT_THAT(NamesOf(digit), ElementsAre("digit_loss", "digit_accuracy"));
+  EXPECT_FALSE(digit.metrics[0]->is_weighted);
+  EXPECT_TRUE(digit.metrics[1]->is_weighted);
+  EXPECT_THAT(NamesOf(model->objectives[1]),
+              ElementsAre("is_odd_loss", "is_odd_accuracy",
+                          "is_odd_weighted_accuracy"));
+}
+
 TEST(ObjectivesTest, OneMetricNeedsNoList) {
   const std::pair<const char*, std::vector<std::string>> cases[] = {
       {"accuracy", {"is_odd_loss", "is_odd_accuracy"}},
@@ -122,7 +139,8 @@ TEST(ObjectivesTest, AJobIsReadAsItIsWritten) {
   const auto job =
       ReadTwoOutputs(absl::StrCat(kLosses,
                                   "loss_weights: {is_odd: 0.5}\n"
-                                  "metrics: {digit: [accuracy]}\n"));
+                                  "metrics: {digit: [accuracy]}\n"
+                                  "weighted_metrics: {is_odd: mse}\n"));
   ASSERT_TRUE(job.ok()) << job.status();
   v1::Job again;
   const absl::Status status =
@@ -149,6 +167,12 @@ TEST(ObjectivesTest, ErrorsNameTheFieldAndTheOutput) {
        "metrics: expected a map with a list for each of the outputs"},
       {absl::StrCat(kLosses, "metrics: {is_odd: [acuracy]}\n"),
        "metrics.is_odd[0]: unknown metric"},
+      {absl::StrCat(kLosses, "weighted_metrics: [accuracy]\n"),
+       "weighted_metrics: expected a map with a list for each of the outputs"},
+      {absl::StrCat(kLosses, "weighted_metrics: {even: mse}\n"),
+       "weighted_metrics.even: the model has no such output"},
+      {absl::StrCat(kLosses, "weighted_metrics: {is_odd: [mse, acuracy]}\n"),
+       "weighted_metrics.is_odd[1]: unknown metric"},
       {absl::StrCat(kLosses, "metrics: {is_odd: 1}\n"),
        "metrics.is_odd: expected Keras object or list of Keras objects, got "
        "1"},
@@ -157,6 +181,37 @@ TEST(ObjectivesTest, ErrorsNameTheFieldAndTheOutput) {
     const absl::Status status = ReadTwoOutputs(rest).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << rest;
     EXPECT_THAT(std::string(status.message()), HasSubstr(error)) << rest;
+  }
+}
+
+// Metrics of both outputs would be logged as "a_b_c".
+TEST(ObjectivesTest, ErrorsOfAllMetricsNameTheFieldOfOne) {
+  for (const std::string field : {"metrics", "weighted_metrics"}) {
+    const auto job = ReadJob(absl::StrCat(R"(strategy: mirrored
+model:
+  layers:
+    - Input: {shape: [4], name: in}
+    - {Dense: {units: 1, name: a}, inputs: [in]}
+    - {Dense: {units: 1, name: a_b}, inputs: [in]}
+  outputs: [a, a_b]
+loss: {a: mse, a_b: mse}
+optimizer: sgd
+data:
+  train:
+    npz: {file: x.npz, features: x, labels: {a: y, a_b: z}}
+batch_size_per_replica: 8
+)",
+                                          field, R"(:
+  a: {MeanSquaredError: {name: b_c}}
+  a_b: {MeanSquaredError: {name: c}}
+)"),
+                             "/jobs/job.yaml", {}, {.check_files = false});
+    EXPECT_EQ(job.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(job.status().message()),
+                HasSubstr(absl::StrCat(
+                    " ", field,
+                    ": two of the outputs have a metric that is called "
+                    "\"a_b_c\" in the logs")));
   }
 }
 

@@ -78,6 +78,25 @@ TEST(CompileConfigTest, AMapForTheOnlyOutputHasOneKey) {
                 "since the model has one output, \"a\""));
 }
 
+TEST(CompileConfigTest, TakesWeightedMetrics) {
+  const std::string model = FunctionalConfig(ReluConfig("a", "in"), "a");
+  const CompileConfig one =
+      CompiledWith(model, R"({"loss": "mse", "metrics": null,
+                 "weighted_metrics": {"a": "mae"}})");
+  EXPECT_TRUE(one.metrics->is_null());
+  EXPECT_EQ(*one.weighted_metrics, Value(Value::List{"mae"}));
+  const CompileConfig none =
+      CompiledWith(model, R"({"loss": "mse", "weighted_metrics": null})");
+  EXPECT_TRUE(none.weighted_metrics->is_null());
+  const CompileConfig refused = CompiledWith(
+      model, R"({"loss": "mse", "weighted_metrics": [{"module": "keras.metrics",
+                 "class_name": "Accuracy", "config": {}}]})");
+  EXPECT_TRUE(refused.metrics.ok());
+  EXPECT_THAT(
+      std::string(refused.weighted_metrics.status().message()),
+      HasSubstr("compile_config.weighted_metrics[0]: the class Accuracy"));
+}
+
 TEST(CompileConfigTest, TakesWhatEachOfSeveralOutputsWasCompiledWith) {
   std::string model =
       FunctionalConfig(ReluConfig("a", "in") + "," + ReluConfig("b", "a"), "b");

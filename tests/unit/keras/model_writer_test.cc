@@ -168,6 +168,22 @@ TEST_F(ModelWriterTest, NamesOfLossesAsMetricsBecomeObjects) {
   EXPECT_EQ(*metrics[2].Find("config")->Find("name"), Value("kld"));
 }
 
+TEST_F(ModelWriterTest, WeightedMetricsAreApart) {
+  const auto job =
+      JobOf(KerasFixture("sequential.keras"),
+            "loss: mse\nmetrics: [mse]\n"
+            "weighted_metrics: [mse, MeanAbsoluteError: {name: error}]\n");
+  ASSERT_TRUE(job.ok()) << job.status();
+  const auto model = SerializeModel(*job, model_.graph, *optimizer_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const Value& compiled = *model->Find("compile_config");
+  EXPECT_EQ(*compiled.Find("metrics"), Value(Value::List{"mse"}));
+  const Value::List& weighted = compiled.Find("weighted_metrics")->as_list();
+  ASSERT_EQ(weighted.size(), 2);
+  EXPECT_EQ(weighted[0], Value("mse"));
+  EXPECT_EQ(*weighted[1].Find("config")->Find("name"), Value("error"));
+}
+
 TEST_F(ModelWriterTest, WritesTheAveragesOfVariables) {
   Load("optimizer: {Adam: {use_ema: true}}\n");
   ASSERT_TRUE(WriteKerasModel(path_, Trained()).ok());

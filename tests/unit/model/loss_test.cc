@@ -213,7 +213,29 @@ google::protobuf::RepeatedPtrField<v1::KerasObject> Objects(
 absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MetricsOf(
     const google::protobuf::RepeatedPtrField<v1::KerasObject>& objects,
     const Loss& loss, const Shape& output) {
-  return MakeMetrics(objects, loss, output, Path("metrics"), /*prefix=*/"");
+  const google::protobuf::RepeatedPtrField<v1::KerasObject> none;
+  return MakeMetrics({objects, Path("metrics")},
+                     {none, Path("weighted_metrics")}, loss, output,
+                     /*prefix=*/"");
+}
+
+// The names in logs of metrics and weighted metrics, the latter in brackets.
+std::vector<std::string> NamesOf(const std::vector<std::string>& yamls,
+                                 const std::vector<std::string>& weighted,
+                                 const std::string& prefix) {
+  const auto objects = Objects(yamls);
+  const auto weighted_objects = Objects(weighted);
+  const auto metrics = MakeMetrics({objects, Path("metrics")},
+                                   {weighted_objects, Path("weighted_metrics")},
+                                   *MakeLossFrom("mse"), {3}, prefix);
+  EXPECT_TRUE(metrics.ok()) << metrics.status();
+  if (!metrics.ok()) return {};
+  std::vector<std::string> names;
+  for (const auto& metric : *metrics) {
+    names.push_back(metric->is_weighted ? absl::StrCat("[", metric->name, "]")
+                                        : metric->name);
+  }
+  return names;
 }
 
 std::vector<std::string> ClassesAndNames(const std::vector<std::string>& yamls,
@@ -267,6 +289,15 @@ TEST(MetricTest, NamesKeepTheirCaseAndAreNumbered) {
                   "MeanSquaredError MSE_2", "CategoricalAccuracy Accuracy",
                   "CategoricalAccuracy accuracy",
                   "CategoricalAccuracy accuracy_1"));
+}
+
+TEST(MetricTest, AWeightedMetricIsNamedSoIfItsNameIsTaken) {
+  EXPECT_THAT(NamesOf({"mse"}, {"mae"}, ""), ElementsAre("mse", "[mae]"));
+  EXPECT_THAT(NamesOf({"mse"}, {"mse", "mse", "accuracy", "accuracy"}, ""),
+              ElementsAre("mse", "[weighted_mse]", "[weighted_mse_1]",
+                          "[accuracy]", "[weighted_accuracy]"));
+  EXPECT_THAT(NamesOf({"mse", "mse"}, {"mse"}, "place_"),
+              ElementsAre("place_mse", "place_mse_1", "[place_weighted_mse]"));
 }
 
 class LargeMetric : public MeanLoss {

@@ -35,5 +35,17 @@ TEST(LoggedMetricTest, ResultsAreFunctionsOfTheStatesInTheirOrder) {
       ElementsAre(Pair("loss", 1.5), Pair("range", 7), Pair("mean", 0.5)));
 }
 
+TEST(LoggedMetricTest, AMeanOfExamplesWhoseWeightsAreZeroIsZero) {
+  std::vector<std::unique_ptr<const Metric>> metrics;
+  auto mean = std::make_unique<MeanLoss>(nullptr);
+  mean->name = "mean";
+  mean->is_weighted = true;
+  metrics.push_back(std::move(mean));
+  const std::vector<LoggedMetric> logged =
+      MakeLoggedMetrics({{.metrics = metrics}});
+  EXPECT_THAT(ResultsOf(logged, {6, 4, 0, 0}),
+              ElementsAre(Pair("loss", 1.5), Pair("mean", 0)));
+}
+
 }  // namespace
 }  // namespace paceline

@@ -47,7 +47,7 @@ ExampleFunction MetricFunctionOf(const Graph& graph, size_t output,
     from = ResolveLossInput(graph, graph.outputs[output], *loss, is_training);
   }
   return MakeMetricFunction(
-      metric, from.from_logits,
+      spec, metric, is_training, from.from_logits,
       ShapesOf(graph, output, spec, graph.nodes[from.node].output_shape));
 }
 

@@ -47,12 +47,15 @@ ExampleFunction MakeLossFunction(const OutputSpec& output, bool is_training,
   return op::FuseMaps(function);
 }
 
-ExampleFunction MakeMetricFunction(const Metric& metric, bool from_logits,
+ExampleFunction MakeMetricFunction(const OutputSpec& output,
+                                   const Metric& metric, bool is_training,
+                                   bool from_logits,
                                    const ExampleShapes& shapes) {
   op::Function function;
   function.AddResult(
-      LowerMetric(metric, AddParameters(shapes, metric.has_sparse_labels(),
-                                        from_logits, function)));
+      LowerMetric(output, metric, is_training,
+                  AddParameters(shapes, metric.has_sparse_labels(), from_logits,
+                                function)));
   return op::FuseMaps(function);
 }
 

@@ -38,8 +38,10 @@ ExampleFunction MakeLossFunction(const OutputSpec& output, bool is_training,
                                  bool from_logits, const ExampleShapes& shapes,
                                  bool has_gradient);
 
-// The function of a metric. Its result is that of LowerMetric.
-ExampleFunction MakeMetricFunction(const Metric& metric, bool from_logits,
+// The function of a metric of an output. Its result is that of LowerMetric.
+ExampleFunction MakeMetricFunction(const OutputSpec& output,
+                                   const Metric& metric, bool is_training,
+                                   bool from_logits,
                                    const ExampleShapes& shapes);
 
 // The name in errors: "loss MeanSquaredError", "metric accuracy

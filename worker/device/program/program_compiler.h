@@ -281,7 +281,8 @@ class ProgramCompiler {
     const std::vector<Tensor*> parameters =
         ParametersOf(TensorOf(from), output);
     const ExampleFunction function = MakeMetricFunction(
-        metric, from.from_logits, ShapesOf(parameters, output));
+        spec_.outputs[output], metric, builder_.is_training(), from.from_logits,
+        ShapesOf(parameters, output));
     RETURN_IF_ERROR(Check(OwnerName(metric), *function));
     return AddCalls(*function, parameters, builder_)[0];
   }
