@@ -41,7 +41,6 @@ op::Tensor WeightsOfBits(const op::Tensor& labels,
 }  // namespace
 
 absl::StatusOr<std::vector<double>> ReadClassWeights(const v1::Job& job,
-                                                     const Loss& loss,
                                                      const Shape& output) {
   // In order, so that each process gives the same error.
   const std::map<std::string, double> weights(job.class_weight().begin(),
@@ -52,12 +51,6 @@ absl::StatusOr<std::vector<double>> ReadClassWeights(const v1::Job& job,
         Path(kKey),
         absl::StrCat("the model's output must be a row of classes, got ",
                      ShapeToString(output)));
-  }
-  if (loss.reduction == "mean_with_sample_weight") {
-    return ConfigError(Path(kKey),
-                       "is not supported yet with a loss whose reduction is "
-                       "mean_with_sample_weight; expected sum_over_batch_size",
-                       absl::StatusCode::kUnimplemented);
   }
   // A single number is 0 or 1.
   const int64_t classes = std::max<int64_t>(output[0], 2);

@@ -6,7 +6,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "common/model/loss.h"
 #include "common/operations/function.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/job.pb.h"
@@ -17,7 +16,6 @@ namespace paceline {
 // without the batch axis: 1 where the job has none, empty if it has none at
 // all. Errors name the class.
 absl::StatusOr<std::vector<double>> ReadClassWeights(const v1::Job& job,
-                                                     const Loss& loss,
                                                      const Shape& output);
 
 // The weight of each example, of shape (batch) and `type`. `labels`: as Loss

@@ -6,9 +6,17 @@
 #include "common/model/loss.h"
 #include "common/model/masked_mean.h"
 #include "common/operations/binary_map.h"
+#include "common/operations/broadcast.h"
+#include "common/operations/compare.h"
+#include "common/operations/constant.h"
+#include "common/operations/select.h"
+#include "common/operations/slice.h"
 
 namespace paceline {
 namespace {
+
+// Of a loss: the sum of the losses is divided by that of the weights.
+constexpr char kMeanWithWeights[] = "mean_with_sample_weight";
 
 op::Tensor LowerElements(const Loss& loss, const OutputTensors& tensors) {
   return loss.Lower(tensors.input, tensors.labels, tensors.from_logits);
@@ -23,13 +31,39 @@ std::optional<op::Tensor> WeightsIn(const OutputSpec& output, bool is_training,
   return tensors.weights ? *tensors.weights * of_classes : of_classes;
 }
 
+// The mean of the elements that count, by the weights of their examples, for
+// each example alike; 0 if the weights add up to 0. Source:
+// keras/src/losses/loss.py, reduce_values.
+op::Tensor MeanByWeights(const op::Tensor& of_elements,
+                         const std::optional<op::Tensor>& mask,
+                         const op::Tensor& weights) {
+  const op::Tensor state = MeanState(of_elements, mask, weights);
+  const op::Tensor total = op::SliceAxis(state, 0, 0, 1);
+  const op::Tensor count = op::SliceAxis(state, 0, 1, 1);
+  const op::Tensor is_zero = op::Equal(count, 0);
+  const op::Tensor divisor =
+      op::Select(is_zero, op::ConstantLike(count, 1), count);
+  const op::Tensor mean =
+      op::Select(is_zero, op::ConstantLike(count, 0), total / divisor);
+  return op::Broadcast(mean, weights.shape());
+}
+
+// The losses of examples, from those of their elements.
+op::Tensor LowerExamples(const Loss& loss, const op::Tensor& of_elements,
+                         const std::optional<op::Tensor>& mask,
+                         const std::optional<op::Tensor>& weights) {
+  if (weights && loss.reduction == kMeanWithWeights) {
+    return MeanByWeights(of_elements, mask, *weights);
+  }
+  return Weighted(LossesOfExamples(of_elements, mask), weights);
+}
+
 }  // namespace
 
 op::Tensor LowerLoss(const OutputSpec& output, bool is_training,
                      const OutputTensors& tensors) {
-  const op::Tensor of_elements = LowerElements(*output.loss, tensors);
-  return Weighted(LossesOfExamples(of_elements, tensors.mask),
-                  WeightsIn(output, is_training, tensors));
+  return LowerExamples(*output.loss, LowerElements(*output.loss, tensors),
+                       tensors.mask, WeightsIn(output, is_training, tensors));
 }
 
 op::Tensor LowerMetric(const OutputSpec& output, const Metric& metric,
@@ -45,7 +79,7 @@ op::Tensor LowerMetric(const OutputSpec& output, const Metric& metric,
                                 ? LowerElements(*loss, tensors)
                                 : metric.Lower(tensors.input, tensors.labels);
   if (metric.is_output_loss()) {
-    return Weighted(LossesOfExamples(values, tensors.mask), tensors.weights);
+    return LowerExamples(*loss, values, tensors.mask, tensors.weights);
   }
   return IsMeanOfExamples(metric, tensors.mask.has_value())
              ? MeanOfExamples(values)

@@ -24,7 +24,8 @@ struct OutputTensors {
 };
 
 // The losses of the examples, of shape (batch), with their weights, in training
-// also with those of their classes.
+// also with those of their classes. Their mean is the loss of the batch, also
+// if the weights are in its divisor, which then has those of the whole batch.
 op::Tensor LowerLoss(const OutputSpec& output, bool is_training,
                      const OutputTensors& tensors);
 

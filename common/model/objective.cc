@@ -119,13 +119,6 @@ Path PathOfLoss(const v1::Job& job, const Graph& graph, size_t output) {
   return PathOf(kLossKey, job.named_losses().contains(name), name);
 }
 
-absl::Status CheckTakesWeights(const Loss& loss) {
-  if (loss.reduction != "mean_with_sample_weight") return absl::OkStatus();
-  return absl::UnimplementedError(
-      "its reduction mean_with_sample_weight is not supported yet beside "
-      "sample_weight in data; expected sum_over_batch_size");
-}
-
 absl::StatusOr<std::unique_ptr<const Loss>> MakeLossOf(const v1::Job& job,
                                                        const Graph& graph,
                                                        size_t output) {
@@ -251,15 +244,10 @@ absl::StatusOr<std::vector<Objective>> MakeObjectives(const v1::Job& job,
     Objective& objective = objectives.emplace_back();
     ASSIGN_OR_RETURN(objective.loss, MakeLossOf(job, graph, i));
     objective.has_sample_weights = has_sample_weights;
-    if (has_sample_weights) {
-      RETURN_IF_ERROR(
-          At(PathOfLoss(job, graph, i), CheckTakesWeights(*objective.loss)));
-    }
     const auto weight = job.loss_weights().find(graph.output_name(i));
     if (weight != job.loss_weights().end()) objective.weight = weight->second;
-    ASSIGN_OR_RETURN(
-        objective.class_weights,
-        ReadClassWeights(job, *objective.loss, graph.output_shape(i)));
+    ASSIGN_OR_RETURN(objective.class_weights,
+                     ReadClassWeights(job, graph.output_shape(i)));
     ASSIGN_OR_RETURN(objective.metrics,
                      MakeMetricsOf(job, graph, i, *objective.loss));
     RETURN_IF_ERROR(CheckFitMask(objective, graph, i));

@@ -42,6 +42,7 @@ const std::vector<Case>& Cases() {
                        TransposedConvolutionCases,
                        PoolingCases,
                        LossCases,
+                       WeightedMeanCases,
                        MetricCases,
                        GraphCases,
                        FrozenCases,

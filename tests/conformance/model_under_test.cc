@@ -193,7 +193,7 @@ std::vector<Objective> ModelUnderTest::MakeOutputs(const ModelConfig& config,
     v1::Job job;
     job.mutable_class_weight()->insert(config.class_weight.begin(),
                                        config.class_weight.end());
-    output.class_weights = Unwrap(ReadClassWeights(job, *output.loss, shape));
+    output.class_weights = Unwrap(ReadClassWeights(job, shape));
     const auto metrics = MetricObjectsOf(configs[i].metrics);
     const auto weighted = MetricObjectsOf(configs[i].weighted_metrics);
     output.metrics = Unwrap(MakeMetrics({metrics, Path("metrics")},

@@ -316,7 +316,17 @@ def sample_weight_cases():
         "sample_weight of rows": case(
             labels="rows", network=softplus, loss=lambda: "mae", metrics=lambda: ["mse"]
         ),
-    }
+        "sample_weight in the divisor": case(
+            loss=lambda: losses.SparseCategoricalCrossentropy(True, reduction="mean_with_sample_weight")
+        ),
+        "sample_weight in the divisor, rows": case(
+            labels="rows", network=softplus, loss=lambda: losses.Huber(reduction="mean_with_sample_weight")
+        ),
+        "class_weight in the divisor": Case(
+            "metrics", class_weight={0: 0.5, 3: 2.0},
+            loss=lambda: losses.SparseCategoricalCrossentropy(True, reduction="mean_with_sample_weight"),
+        ),
+    }  # fmt: skip
 
 
 def weighted_metric_cases():

@@ -19,11 +19,16 @@ Field<Loss> LossNameField() {
 
 Field<Loss> ReductionField() {
   FieldInfo info{.key = "reduction",
-                 .type = "only \"sum_over_batch_size\"",
+                 .type =
+                     "`sum_over_batch_size`|`mean`|"
+                     "`mean_with_sample_weight`",
                  .expectation = "",
-                 .help = "How the losses of examples become one."};
+                 .help =
+                     "How the losses of examples become one: their mean, "
+                     "or, only the last, their sum divided by that of "
+                     "their weights."};
   auto read = [](const Value& value, const Path& path, Loss& loss) {
-    // These are the same without sample weights.
+    // The first two are the same.
     for (const char* mean :
          {"sum_over_batch_size", "mean", "mean_with_sample_weight"}) {
       if (value != Value(mean)) continue;
@@ -33,7 +38,8 @@ Field<Loss> ReductionField() {
     return ConfigError(
         path,
         absl::StrCat(Excerpt(value),
-                     " is not supported yet; only sum_over_batch_size is"),
+                     " is not supported yet; expected sum_over_batch_size, "
+                     "mean or mean_with_sample_weight"),
         absl::StatusCode::kUnimplemented);
   };
   auto write = [](const Loss& loss) -> std::optional<Value> {

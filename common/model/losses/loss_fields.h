@@ -14,7 +14,8 @@ namespace paceline {
 // "name"; null means the default of the class.
 Field<Loss> LossNameField();
 
-// "reduction": the mean over the batch, by any of its names.
+// "reduction": the mean over the batch, by any of its names, or the mean that
+// weights of examples weigh.
 Field<Loss> ReductionField();
 
 // The fields of loss L: those of Keras' base class, then its own. Keras reads a

@@ -51,6 +51,8 @@ std::vector<Case> NoiseCases();
 
 // loss_cases.cc
 std::vector<Case> LossCases();
+// Of losses whose sum is divided by that of the weights.
+std::vector<Case> WeightedMeanCases();
 std::vector<Case> MetricCases();
 
 // graph_cases.cc Layers that read layers other than the one before them.

@@ -74,6 +74,26 @@ std::vector<Case> LossCases() {
   return cases;
 }
 
+std::vector<Case> WeightedMeanCases() {
+  const Value loss =
+      Yaml("{MeanSquaredError: {reduction: mean_with_sample_weight}}");
+  return {
+      {"weighted_mean",
+       {.layers = Yaml("[Input: {shape: [6]}, Dense: {units: 5}]"),
+        .loss = loss,
+        .has_sample_weights = true}},
+      {"weighted_mean_of_classes",
+       {.layers = Yaml("[Input: {shape: [6]}, Dense: {units: 5}]"),
+        .loss = loss,
+        .class_weight = {{"1", 2.5}, {"4", 0}}}},
+      {"weighted_mean_of_steps",
+       {.layers = Yaml("[Input: {shape: [3, 6]}, Masking: {mask_value: 0},"
+                       " Dense: {units: 4}]"),
+        .loss = loss,
+        .has_sample_weights = true}},
+  };
+}
+
 std::vector<Case> MetricCases() {
   const Value dense = Yaml("[Input: {shape: [6]}, Dense: {units: 8}]");
   return {
