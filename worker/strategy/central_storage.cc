@@ -13,7 +13,7 @@
 namespace paceline {
 namespace {
 
-// The trained variables that a replica updates: variables are assigned by
+// The trained variables that a replica updates whole: variables are assigned by
 // descending size, each to the replica with the fewest elements.
 std::vector<Part> VariablesOf(const ShardPlan& plan, int rank,
                               int replica_count) {
@@ -34,6 +34,25 @@ std::vector<Part> VariablesOf(const ShardPlan& plan, int rank,
   return own;
 }
 
+// In the buckets of statistics, and unless the optimizer updates whole
+// variables in those of trained variables, each replica updates one segment.
+std::vector<BucketRange> RangesOf(const ShardPlan& plan, bool by_variable,
+                                  int rank, int replica_count) {
+  const BucketLayout& layout = plan.layout();
+  std::vector<BucketRange> ranges;
+  for (size_t b = 0; b < layout.updated_buckets().size(); ++b) {
+    const Bucket& bucket = layout.buckets()[b];
+    if (by_variable && bucket.is_trained()) continue;
+    const Segment own = SegmentOf(bucket.count, rank, replica_count);
+    ranges.push_back({static_cast<int>(b), own.begin, own.size});
+  }
+  if (!by_variable) return ranges;
+  for (const Part& part : VariablesOf(plan, rank, replica_count)) {
+    ranges.push_back({part.bucket, part.bucket_offset, part.count});
+  }
+  return ranges;
+}
+
 }  // namespace
 
 CentralStorageStrategy::CentralStorageStrategy(
@@ -47,10 +66,8 @@ CentralStorageStrategy::CentralStorageStrategy(
       stream_(stream),
       collectives_(transport),
       clipper_(clipping, plan, state),
-      own_variables_(
-          central.updates_by_variable()
-              ? VariablesOf(plan, transport.rank(), transport.world_size())
-              : std::vector<Part>()),
+      own_(RangesOf(plan, central.updates_by_variable(), transport.rank(),
+                    transport.world_size())),
       waiting_(absl::StrCat("the gradients of ", transport.world_size(),
                             " replicas")) {}
 
@@ -83,7 +100,9 @@ absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
     RETURN_IF_ERROR(Reduce(bucket));
   }
   if (clipper_.is_active()) RETURN_IF_ERROR(Clip());
-  Update();
+  for (const BucketRange& own : own_) {
+    central_.Apply(own.bucket, own.begin, own.count, state_);
+  }
   const int64_t step = central_.iterations() + 1;
   // Wait until all parts are updated, and copy them only then. The next update
   // cannot overtake a slow copy: a replica finishes the reduction of its part
@@ -107,46 +126,17 @@ absl::Status CentralStorageStrategy::ReduceTyped(absl::Span<T> gradients) {
                                         : collectives_.ReduceScatter(gradients);
 }
 
-Segment CentralStorageStrategy::OwnPart(int bucket) const {
-  return SegmentOf(layout_.buckets()[bucket].count, collectives_.rank(),
-                   collectives_.world_size());
-}
-
-void CentralStorageStrategy::Update() {
-  const int bucket_count = static_cast<int>(layout_.updated_buckets().size());
-  for (int bucket = 0; bucket < bucket_count; ++bucket) {
-    if (central_.updates_by_variable() &&
-        layout_.buckets()[bucket].is_trained()) {
-      continue;
-    }
-    const Segment own = OwnPart(bucket);
-    central_.Apply(bucket, own.begin, own.size, state_);
-  }
-  for (const Part& part : own_variables_) {
-    central_.Apply(part.bucket, part.bucket_offset, part.count, state_);
-  }
-}
-
 absl::Status CentralStorageStrategy::Clip() {
-  if (!central_.updates_by_variable()) return ClipParts();
-  clipper_.ClipAll();
-  return absl::OkStatus();
-}
-
-absl::Status CentralStorageStrategy::ClipParts() {
-  const int bucket_count = static_cast<int>(layout_.updated_buckets().size());
   clipper_.BeginNorms();
   if (clipper_.needs_norms()) {
-    for (int bucket = 0; bucket < bucket_count; ++bucket) {
-      const Segment own = OwnPart(bucket);
-      clipper_.AddNorms(bucket, own.begin, own.size);
+    for (const BucketRange& own : own_) {
+      clipper_.AddNorms(own.bucket, own.begin, own.count);
     }
     RETURN_IF_ERROR(collectives_.AllReduce(clipper_.squared_norms()));
   }
   clipper_.EndNorms();
-  for (int bucket = 0; bucket < bucket_count; ++bucket) {
-    const Segment own = OwnPart(bucket);
-    clipper_.Clip(bucket, own.begin, own.size);
+  for (const BucketRange& own : own_) {
+    clipper_.Clip(own.bucket, own.begin, own.count);
   }
   return absl::OkStatus();
 }

@@ -28,6 +28,13 @@
 
 namespace paceline {
 
+// Elements of a bucket.
+struct BucketRange {
+  int bucket = 0;
+  int64_t begin = 0;
+  int64_t count = 0;
+};
+
 class CentralStorageStrategy : public Strategy {
  public:
   // `clipping` applies to the sums, before the update. All replicas share
@@ -49,15 +56,8 @@ class CentralStorageStrategy : public Strategy {
   absl::Status Reduce(int bucket);
   template <typename T>
   absl::Status ReduceTyped(absl::Span<T> gradients);
-  // Clips the sums.
+  // Exchanges the norms of the replicas' parts, and clips this replica's part.
   absl::Status Clip();
-  // Exchanges the norms of the parts, and clips this replica's part.
-  absl::Status ClipParts();
-  // Updates this replica's part of the central variables.
-  void Update();
-  // The part of a bucket that this replica sums and updates, unless the
-  // optimizer updates whole variables.
-  Segment OwnPart(int bucket) const;
 
   const std::function<void(const std::string&)> on_waiting_;
   const BucketLayout& layout_;
@@ -66,9 +66,8 @@ class CentralStorageStrategy : public Strategy {
   Stream& stream_;
   Collectives collectives_;
   GradientClipper clipper_;
-  // The variables that this replica updates, if the optimizer updates whole
-  // variables.
-  const std::vector<Part> own_variables_;
+  // What this replica updates.
+  const std::vector<BucketRange> own_;
   const std::string waiting_;
 };
 
