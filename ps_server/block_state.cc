@@ -4,16 +4,12 @@
 #include <cstring>
 #include <type_traits>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "common/job/job_plan.h"
 #include "common/optimizer/moving_statistics.h"
 
 namespace paceline {
 namespace {
-
-// Number of slots for whose spans an update needs no heap allocation.
-constexpr size_t kUsualSlots = 4;
 
 template <typename T>
 constexpr v1::DataType kWireType =
@@ -97,6 +93,7 @@ uint64_t BlockState<T>::Apply(int64_t iterations,
   const int64_t given_end = given_begin + static_cast<int64_t>(given.size());
 
   MutexLock lock(mutex_);
+  const UpdateStep step = NextStep(iterations);
   for (const int p : block_.parts) {
     const Part& part = plan_.parts()[p];
     const int64_t begin = std::max(OffsetOf(part), given_begin);
@@ -104,8 +101,12 @@ uint64_t BlockState<T>::Apply(int64_t iterations,
     if (begin >= end) continue;
     const absl::Span<const T> range =
         given.subspan(begin - given_begin, end - begin);
-    if (is_trained()) {
-      Update(iterations, part, begin, range);
+    if (is_trained() && optimizer_.accumulates()) {
+      std::vector<T> mean(range.begin(), range.end());
+      Accumulate(step, begin, absl::MakeSpan(mean));
+      Update(step, part, begin, mean);
+    } else if (is_trained()) {
+      Update(step, part, begin, range);
     } else {
       MoveByParts(part.momentum, range, Values(begin, range.size()));
     }
@@ -115,22 +116,43 @@ uint64_t BlockState<T>::Apply(int64_t iterations,
 }
 
 template <typename T>
-void BlockState<T>::Update(int64_t iterations, const Part& part, int64_t begin,
-                           absl::Span<const T> gradients) {
+typename BlockState<T>::Spans BlockState<T>::SpansOf(int64_t begin,
+                                                     size_t count) {
+  Spans spans;
+  for (std::vector<T>& tensor : tensors_) {
+    spans.push_back(absl::MakeSpan(tensor).subspan(begin, count));
+  }
+  return spans;
+}
+
+template <typename T>
+UpdateStep BlockState<T>::NextStep(int64_t iterations) const {
+  UpdateStep step = optimizer_.StepAfter(static_cast<int64_t>(version_));
+  step.learning_rate = optimizer_.StepAfter(iterations).learning_rate;
+  return step;
+}
+
+template <typename T>
+void BlockState<T>::Accumulate(const UpdateStep& step, int64_t begin,
+                               absl::Span<T> gradients) {
+  const Spans spans = SpansOf(begin, gradients.size());
+  optimizer_.Accumulate(step, gradients, absl::MakeSpan(spans).subspan(1));
+}
+
+template <typename T>
+void BlockState<T>::Update(const UpdateStep& step, const Part& part,
+                           int64_t begin, absl::Span<const T> gradients) {
   if (!is_trained()) {
     return AddDeltas(gradients, Values(begin, gradients.size()));
   }
-  absl::InlinedVector<absl::Span<T>, kUsualSlots + 1> spans;
-  for (std::vector<T>& tensor : tensors_) {
-    spans.push_back(absl::MakeSpan(tensor).subspan(begin, gradients.size()));
-  }
+  const Spans spans = SpansOf(begin, gradients.size());
   UpdateRange<T> range;
   range.values = spans.front();
   range.gradients = gradients;
   range.slots = absl::MakeSpan(spans).subspan(1);
   const VariableSpec& variable = plan_.layout().variables()[part.variable];
   range.variable = {variable.name, variable.shape};
-  optimizer_.Apply(optimizer_.StepAfter(iterations), range);
+  optimizer_.Apply(step, range);
 }
 
 template <typename T>
@@ -150,8 +172,15 @@ void BlockState<T>::AddSquaredNorms(absl::Span<double> squared_norms) const {
   MutexLock lock(mutex_);
   for (const int p : block_.parts) {
     const Part& part = plan_.parts()[p];
-    squared_norms[part.variable] += SquaredNorm(
-        absl::MakeConstSpan(sum_).subspan(OffsetOf(part), part.count));
+    const auto elements_of = [&](const std::vector<T>& tensor) {
+      return absl::MakeConstSpan(tensor).subspan(OffsetOf(part), part.count);
+    };
+    squared_norms[part.variable] +=
+        optimizer_.accumulates()
+            ? SquaredNormOfMean(
+                  static_cast<double>(optimizer_.calls_per_update()),
+                  elements_of(sum_), elements_of(accumulators()))
+            : SquaredNorm(elements_of(sum_));
   }
 }
 
@@ -159,14 +188,16 @@ template <typename T>
 void BlockState<T>::ApplySum(int64_t iterations,
                              absl::Span<const double> factors) {
   MutexLock lock(mutex_);
+  const UpdateStep step = NextStep(iterations);
   for (const int p : block_.parts) {
     const Part& part = plan_.parts()[p];
     const absl::Span<T> gradients =
         absl::MakeSpan(sum_).subspan(OffsetOf(part), part.count);
     if (is_trained()) {
+      Accumulate(step, OffsetOf(part), gradients);
       optimizer_.clipping.Clip(factors[part.variable], gradients);
     }
-    Update(iterations, part, OffsetOf(part), gradients);
+    Update(step, part, OffsetOf(part), gradients);
   }
   std::fill(sum_.begin(), sum_.end(), T{0});
   ++version_;

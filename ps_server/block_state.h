@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "common/base/mutex.h"
@@ -30,8 +31,11 @@ class BlockState {
   // not cover the whole block.
   absl::Status Check(const DenseValues& gradients) const;
 
-  // Applies gradients, which passed Check, as update number `iterations` + 1.
-  // The gradients of statistics are weighted parts (moving_statistics.h).
+  // Applies gradients, which passed Check, with the learning rate of call
+  // number `iterations` + 1. All else of the call is by the block's own count
+  // (its version), as calls may come in another order than that of their
+  // numbers. The gradients of statistics are weighted parts
+  // (moving_statistics.h).
   // Returns how many updates the block had since the version of the gradients.
   uint64_t Apply(int64_t iterations, const DenseValues& gradients);
 
@@ -41,10 +45,11 @@ class BlockState {
   // Adds gradients of the whole block to the sum that ApplySum applies. The
   // gradients of statistics are deltas.
   void Add(const DenseValues& gradients);
-  // Adds Σ g² of the summed gradients to `squared_norms`, by variable.
+  // Adds Σ g² of what ApplySum clips to `squared_norms`, by variable: of the
+  // summed gradients or, with accumulation, of their mean.
   void AddSquaredNorms(absl::Span<double> squared_norms) const;
-  // Multiplies the sum by each variable's clipping factor, applies it as update
-  // number `iterations` + 1, and resets the sum.
+  // Accumulates the sum, multiplies it by each variable's clipping factor,
+  // applies it as call number `iterations` + 1, and resets it.
   void ApplySum(int64_t iterations, absl::Span<const double> factors);
 
   // Copies the whole block into `out`, which has its size.
@@ -74,6 +79,9 @@ class BlockState {
   void SetVersion(uint64_t version);
 
  private:
+  // Number of slots for whose spans an update needs no heap allocation.
+  static constexpr size_t kUsualSlots = 4;
+
   static absl::Span<const T> ValuesOf(const DenseValues& gradients);
   bool is_trained() const {
     return plan_.update_of(block_) == VariableUpdate::kGradient;
@@ -82,9 +90,26 @@ class BlockState {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return absl::MakeSpan(tensors_.front()).subspan(begin, count);
   }
+  // Spans of the values of the same elements, and of each slot.
+  using Spans = absl::InlinedVector<absl::Span<T>, kUsualSlots + 1>;
+  Spans SpansOf(int64_t begin, size_t count)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Only with accumulation.
+  const std::vector<T>& accumulators() const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return tensors_[1 + optimizer_.AccumulatorSlotOf(tensors_.size() - 1)];
+  }
+  // The block's next call, with the learning rate of number `iterations` + 1.
+  UpdateStep NextStep(int64_t iterations) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Accumulates gradients of elements from `begin` on
+  // (Optimizer::Accumulate).
+  void Accumulate(const UpdateStep& step, int64_t begin,
+                  absl::Span<T> gradients)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Updates elements [begin, begin + gradients.size()) of the block, which all
   // belong to `part`.
-  void Update(int64_t iterations, const Part& part, int64_t begin,
+  void Update(const UpdateStep& step, const Part& part, int64_t begin,
               absl::Span<const T> gradients)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The part's first element in the block.
@@ -99,6 +124,7 @@ class BlockState {
   const bool needs_whole_;
 
   mutable Mutex mutex_;
+  // Calls that the block had.
   uint64_t version_ ABSL_GUARDED_BY(mutex_) = 0;
   // The values, then each slot; each vector is as long as the block.
   std::vector<std::vector<T>> tensors_ ABSL_GUARDED_BY(mutex_);

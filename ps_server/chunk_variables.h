@@ -48,9 +48,10 @@ class ChunkVariables {
   virtual absl::Status CheckWhole(
       absl::Span<const DenseValues> gradients) const = 0;
 
-  // Applies gradients, which passed Check, as update number `iterations` + 1.
-  // Returns the largest number of updates that a block had since the version of
-  // its gradients.
+  // Applies gradients, which passed Check, as a call with the learning rate of
+  // number `iterations` + 1; calls may come in another order than that of their
+  // numbers. Returns the largest number of updates that a block had since the
+  // version of its gradients.
   virtual uint64_t Apply(int64_t iterations,
                          absl::Span<const DenseValues> gradients) = 0;
 
@@ -59,7 +60,7 @@ class ChunkVariables {
   // Σ g² of the summed gradients for the chunk's part of each variable of the
   // model.
   virtual std::vector<double> SquaredNorms() const = 0;
-  // Applies the sum as update number `iterations` + 1. `squared_norms` are
+  // Applies the sum as call number `iterations` + 1. `squared_norms` are
   // those of whole variables; used only if the optimizer clips by norms.
   virtual void ApplySum(int64_t iterations,
                         std::vector<double> squared_norms) = 0;

@@ -234,7 +234,7 @@ absl::StatusOr<int64_t> ModelWeights::ReadIterations() {
   if (iterations < 0 || iterations > limits::kMaxSteps) {
     return absl::InvalidArgumentError(absl::StrCat(
         path_, ": ", kIterationPath, " is ", iterations,
-        ", expected the number of updates, from 0 to ", limits::kMaxSteps));
+        ", expected the number of calls, from 0 to ", limits::kMaxSteps));
   }
   return iterations;
 }
@@ -255,7 +255,7 @@ absl::Status ModelWeights::FindSlots(const Graph& graph,
                                      const Optimizer& optimizer) {
   size_t first = FirstSlotNumber(optimizer);
   const size_t behind = SlotPaths(graph, optimizer, first).size() +
-                        optimizer.NumbersAfter(/*iterations=*/1).size();
+                        optimizer.NumbersAfter(/*updates=*/1).size();
   size_t expected = first + behind;
   const auto stored = static_cast<size_t>(std::count_if(
       file_.index.begin(), file_.index.end(), [](const auto& each) {

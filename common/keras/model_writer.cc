@@ -72,7 +72,8 @@ void AddOptimizer(const TrainedModel& model, std::vector<Dataset>& datasets) {
                         slots[each.slot],
                         ""});
   }
-  for (const double number : optimizer.NumbersAfter(model.iterations)) {
+  for (const double number :
+       optimizer.NumbersAfter(optimizer.UpdatesAfter(model.iterations))) {
     const std::string path =
         absl::StrCat(kOptimizerGroup, datasets.size() - first);
     datasets.push_back(NumberAt(path, kFloat32, static_cast<float>(number)));

@@ -50,12 +50,17 @@ std::vector<SlotPath> SlotPaths(const Graph& graph, const Optimizer& optimizer,
       }
     }
   };
+  // A slot behind those of formulas, of all variables.
+  const auto add_last = [&](size_t slot) {
+    for (const Trained& each : trained) {
+      add(each.variable, static_cast<int>(slot));
+    }
+  };
+  const size_t all = optimizer.slot_names().size();
+  if (optimizer.use_ema) add_last(all - 1);
+  if (optimizer.accumulates()) add_last(optimizer.AccumulatorSlotOf(all));
   const int slot_count =
       static_cast<int>(optimizer.formula_slot_names().size());
-  if (optimizer.use_ema) {
-    // The average is the slot behind those of formulas.
-    for (const Trained& each : trained) add(each.variable, slot_count);
-  }
   const int paired = optimizer.paired_slot_count();
   add_slots(0, paired);
   for (int slot = paired; slot < slot_count; ++slot) add_slots(slot, slot + 1);

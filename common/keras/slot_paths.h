@@ -1,11 +1,11 @@
 // Where Keras stores the state of an optimizer in a file of weights:
 //
-//   optimizer/vars/0  number of updates, int64
+//   optimizer/vars/0  number of calls of the optimizer, int64
 //   optimizer/vars/1  learning rate, float32; absent with a schedule, and in
 //                     files of Keras 2
 //   optimizer/vars/2  the slots of trained variables, and so on
 //
-// There are no slots before the first update.
+// There are no slots before the first call.
 #ifndef PACELINE_COMMON_KERAS_SLOT_PATHS_H_
 #define PACELINE_COMMON_KERAS_SLOT_PATHS_H_
 

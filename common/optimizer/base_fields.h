@@ -8,7 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "common/config/check.h"
 #include "common/config/field_table.h"
+#include "common/limits.h"
 #include "common/optimizer/clipping.h"
 #include "common/optimizer/optimizer.h"
 
@@ -20,6 +23,15 @@ inline Accessors<Optimizer, std::optional<double>> ClippingBound(
       [bound](const Optimizer& optimizer) { return optimizer.clipping.*bound; },
       [bound](Optimizer& optimizer, std::optional<double> value) {
         optimizer.clipping.*bound = value;
+      }};
+}
+
+// What Keras accepts.
+inline Check AccumulationSteps() {
+  return {
+      absl::StrCat("0, or from 2 to ", limits::kMaxSteps), [](double steps) {
+        return steps == 0 ||
+               (steps >= 2 && steps <= static_cast<double>(limits::kMaxSteps));
       }};
 }
 
@@ -64,8 +76,14 @@ std::vector<Field<T>> WithBaseFields(std::vector<Field<Owner>> own) {
                "Every so many updates the variables take their averages; null "
                "or 0: never in training."),
       Only("loss_scale_factor", nullptr, "Factor of the loss."),
-      Only("gradient_accumulation_steps", nullptr,
-           "Gradients averaged into one update."),
+      Optional(
+          "gradient_accumulation_steps",
+          &Optimizer::gradient_accumulation_steps, AccumulationSteps(),
+          "Calls of the optimizer for one update, by the mean of their "
+          "gradients; null or 0: each call updates. Schedules count calls, "
+          "and averages and constraints follow each. A call is a step; "
+          "under asynchronous parameter servers it is a push, whose "
+          "gradients are clipped before."),
   };
   std::move(own.begin(), own.end(), std::back_inserter(fields));
   return fields;

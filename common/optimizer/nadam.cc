@@ -55,8 +55,8 @@ AnyFormula Nadam::FormulaFor(const UpdatedVariable& /*variable*/) const {
   return NadamFormula{1 - beta_1, 1 - beta_2, epsilon};
 }
 
-std::vector<double> Nadam::NumbersAfter(int64_t iterations) const {
-  return {ProductOfMomenta(beta_1, iterations)};
+std::vector<double> Nadam::NumbersAfter(int64_t updates) const {
+  return {ProductOfMomenta(beta_1, updates)};
 }
 
 StepScalars Nadam::ScalarsOf(const UpdateStep& step) const {

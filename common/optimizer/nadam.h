@@ -61,7 +61,7 @@ class Nadam final : public Optimizer {
   AnyFormula FormulaFor(const UpdatedVariable& variable) const override;
   StepScalars ScalarsOf(const UpdateStep& step) const override;
   // The product of the momenta.
-  std::vector<double> NumbersAfter(int64_t iterations) const override;
+  std::vector<double> NumbersAfter(int64_t updates) const override;
 
   double beta_1 = 0.9;
   double beta_2 = 0.999;

@@ -7,6 +7,7 @@
 
 #include "common/optimizer/apply_formula.h"
 #include "common/optimizer/constrain.h"
+#include "common/optimizer/gradient_accumulation.h"
 #include "common/optimizer/moving_average.h"
 #include "common/optimizer/newton_schulz.h"
 #include "common/optimizer/optimizers.h"
@@ -17,8 +18,17 @@ namespace paceline {
 namespace {
 
 template <typename T>
-void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
-                const UpdateRange<T>& range) {
+void AccumulateTyped(const Optimizer& optimizer, const UpdateStep& step,
+                     absl::Span<T> gradients,
+                     absl::Span<const absl::Span<T>> slots) {
+  if (!optimizer.accumulates()) return;
+  AccumulateGradients(step.accumulation, gradients,
+                      slots[optimizer.AccumulatorSlotOf(slots.size())]);
+}
+
+template <typename T>
+void ApplyFormulaOf(const Optimizer& optimizer, const UpdateStep& step,
+                    const UpdateRange<T>& range) {
   const StepScalars scalars = optimizer.ScalarsOf(step);
   const T decay_rate = static_cast<T>(optimizer.WeightDecayOf(range.variable) *
                                       step.learning_rate);
@@ -32,6 +42,12 @@ void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
         ApplyFormula(formula, scalars, range, decay_rate);
       },
       optimizer.FormulaFor(range.variable));
+}
+
+template <typename T>
+void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
+                const UpdateRange<T>& range) {
+  if (step.accumulation.updates) ApplyFormulaOf(optimizer, step, range);
   if (optimizer.use_ema) {
     CHECK(!range.slots.empty());
     UpdateAverages(optimizer.AveragingOf(step), range.values,
@@ -46,8 +62,18 @@ void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
 
 std::vector<std::string> Optimizer::slot_names() const {
   std::vector<std::string> names = formula_slot_names();
+  if (accumulates()) names.emplace_back(kAccumulatorSlot);
   if (use_ema) names.emplace_back(kAverageSlot);
   return names;
+}
+
+UpdateStep Optimizer::StepAfter(int64_t iterations) const {
+  const int64_t calls = initial_iterations + iterations;
+  const int64_t n = calls_per_update();
+  return {.iterations = UpdatesAfter(calls),
+          .learning_rate = learning_rate.At(calls),
+          .accumulation = {.steps = static_cast<double>(n),
+                           .updates = (calls + 1) % n == 0}};
 }
 
 Averaging Optimizer::AveragingOf(const UpdateStep& step) const {
@@ -99,6 +125,16 @@ double Optimizer::MultiplicationsOf(const UpdatedVariable& variable) const {
         return 0.0;
       },
       FormulaFor(variable));
+}
+
+void Optimizer::Accumulate(const UpdateStep& step, absl::Span<float> gradients,
+                           absl::Span<const absl::Span<float>> slots) const {
+  AccumulateTyped(*this, step, gradients, slots);
+}
+
+void Optimizer::Accumulate(const UpdateStep& step, absl::Span<double> gradients,
+                           absl::Span<const absl::Span<double>> slots) const {
+  AccumulateTyped(*this, step, gradients, slots);
 }
 
 void Optimizer::Apply(const UpdateStep& step,

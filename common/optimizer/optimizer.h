@@ -8,6 +8,8 @@
 #ifndef PACELINE_COMMON_OPTIMIZER_OPTIMIZER_H_
 #define PACELINE_COMMON_OPTIMIZER_OPTIMIZER_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -20,6 +22,7 @@
 #include "common/model/constraint.h"
 #include "common/optimizer/clipping.h"
 #include "common/optimizer/formula.h"
+#include "common/optimizer/gradient_accumulation.h"
 #include "common/optimizer/learning_rate.h"
 #include "common/optimizer/moving_average.h"
 #include "common/optimizer/name_parts.h"
@@ -30,12 +33,14 @@ namespace paceline {
 // Any formula of any optimizer (optimizers.h).
 struct AnyFormula;
 
-// Identifies an update.
+// Identifies a call of the optimizer, which is an update, but with accumulation
+// only a part of one.
 struct UpdateStep {
   // Number of earlier updates.
   int64_t iterations = 0;
   // The caller that applies the update chooses it.
   double learning_rate = 0;
+  Accumulation accumulation = {};
 
   // The number of this update, from 1.
   double t() const { return static_cast<double>(iterations) + 1; }
@@ -50,24 +55,30 @@ class Optimizer {
   virtual absl::string_view class_name() const = 0;
 
   // Names of the slots, such as {"momentum", "velocity", "average"}; a variable
-  // has one of each: those of the formulas and, with use_ema, kAverageSlot as
-  // the last. Slots are initially zero unless slot_initial_value says
-  // otherwise.
+  // has one of each: those of the formulas, then with accumulation
+  // kAccumulatorSlot, and then with use_ema kAverageSlot. Slots are initially
+  // zero unless slot_initial_value says otherwise.
   std::vector<std::string> slot_names() const;
   virtual std::vector<std::string> formula_slot_names() const = 0;
   virtual double slot_initial_value(int /*slot*/) const { return 0; }
 
-  // How Keras' files order slots: the averages of all variables come first.
-  // Then the first `paired_slot_count` ones of the formulas lie together,
-  // variable by variable; behind them comes each further slot, of all
-  // variables.
+  // The place of the accumulators among all slots, of which there are so many;
+  // only if accumulates().
+  size_t AccumulatorSlotOf(size_t slot_count) const {
+    return slot_count - (use_ema ? 2 : 1);
+  }
+
+  // How Keras' files order slots: the averages of all variables come first,
+  // then their accumulators. Then the first `paired_slot_count` ones of the
+  // formulas lie together, variable by variable; behind them comes each further
+  // slot, of all variables.
   virtual int paired_slot_count() const {
     return static_cast<int>(formula_slot_names().size());
   }
 
   // Numbers that Keras keeps behind all slots, after so many updates. Ours
   // follow from that count.
-  virtual std::vector<double> NumbersAfter(int64_t /*iterations*/) const {
+  virtual std::vector<double> NumbersAfter(int64_t /*updates*/) const {
     return {};
   }
 
@@ -108,20 +119,38 @@ class Optimizer {
   // How a step averages the variables; for use_ema.
   Averaging AveragingOf(const UpdateStep& step) const;
 
-  // Update number `iterations` + 1 of the job, with its learning rate.
-  UpdateStep StepAfter(int64_t iterations) const {
-    iterations += initial_iterations;
-    return {iterations, learning_rate.At(iterations)};
+  // How many calls make an update (gradient_accumulation.h), at least 1; and
+  // whether it is more than one.
+  int64_t calls_per_update() const {
+    return std::max<int64_t>(1, gradient_accumulation_steps.value_or(0));
+  }
+  bool accumulates() const { return calls_per_update() > 1; }
+  // How many updates the first `calls` calls of a model make.
+  int64_t UpdatesAfter(int64_t calls) const {
+    return calls / calls_per_update();
   }
 
-  // Applies an update on the CPU: the formula, the average, and then the
-  // variable's constraint. Allocates only for formulas for matrices, and for
-  // the norms of constraints.
+  // Call number `iterations` + 1 of the job, with its learning rate. As in
+  // Keras, schedules count calls, and all else counts updates.
+  UpdateStep StepAfter(int64_t iterations) const;
+
+  // Before gradients are clipped and applied: adds them to the accumulators
+  // and, if the step updates, makes them the mean; else they hold what only
+  // Apply may take, which ignores it. No effect unless accumulates(). `slots`
+  // are those of Apply. On the CPU.
+  void Accumulate(const UpdateStep& step, absl::Span<float> gradients,
+                  absl::Span<const absl::Span<float>> slots) const;
+  void Accumulate(const UpdateStep& step, absl::Span<double> gradients,
+                  absl::Span<const absl::Span<double>> slots) const;
+
+  // Applies an update on the CPU: the formula if the step updates, the average,
+  // and then the variable's constraint. Allocates only for formulas for
+  // matrices, and for the norms of constraints.
   void Apply(const UpdateStep& step, const UpdateRange<float>& range) const;
   void Apply(const UpdateStep& step, const UpdateRange<double>& range) const;
 
   std::string name;
-  // Updates made before the job, by a model that it goes on with.
+  // Calls made before the job, for a model that it goes on with.
   int64_t initial_iterations = 0;
   LearningRate learning_rate;
   std::optional<double> weight_decay;
@@ -136,6 +165,8 @@ class Optimizer {
   double ema_momentum = 0.99;
   // Null and 0: the variables never take their averages.
   std::optional<int64_t> ema_overwrite_frequency;
+  // Null and 0: each call is an update. Else at least 2.
+  std::optional<int64_t> gradient_accumulation_steps;
   // By name of a variable: what its updates end with. Not of Keras' config of
   // an optimizer: in Keras they belong to the variables.
   std::map<std::string, Constraint, std::less<>> constraints;

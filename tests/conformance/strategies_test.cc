@@ -110,6 +110,18 @@ TEST_P(OptimizersOfStrategiesTest, AveragedEndsWhereASingleProcessDoes) {
              1e-9);
 }
 
+// The clipping is of the mean, whose norm a parameter server's parts exchange.
+TEST_P(OptimizersOfStrategiesTest, AccumulatedEndsWhereASingleProcessDoes) {
+  for (const char* optimizer :
+       {"{Adam: {gradient_accumulation_steps: 2, use_ema: true}}",
+        "{SGD: {gradient_accumulation_steps: 3, global_clipnorm: 0.02}}",
+        "{SGD: {gradient_accumulation_steps: 2, clipnorm: 0.02,"
+        " weight_decay: 5, exclude_from_weight_decay: [bias]}}"}) {
+    SCOPED_TRACE(optimizer);
+    ExpectNear(models_, "reference_float64", optimizer, 1e-9);
+  }
+}
+
 // Lamb needs the norms of whole variables, Muon whole matrices.
 TEST_P(OptimizersOfStrategiesTest,
        UpdatesOfWholeVariablesEndWhereASingleProcessDoes) {
@@ -388,7 +400,10 @@ constexpr const char* kOptimizers[] = {
     "{SGD: {weight_decay: 5, exclude_from_weight_decay: [kernel]}}",
     "{SGD: {momentum: 0.5, global_clipnorm: 0.2}}",
     "{Adam: {use_ema: true, ema_momentum: 0.5, ema_overwrite_frequency: 2}}",
-    "{Muon: {use_ema: true, ema_momentum: 0.5, ema_overwrite_frequency: 2}}"};
+    "{Muon: {use_ema: true, ema_momentum: 0.5, ema_overwrite_frequency: 2}}",
+    "{Adam: {gradient_accumulation_steps: 2, use_ema: true, clipnorm: 0.1}}",
+    "{Muon: {gradient_accumulation_steps: 3, weight_decay: 5}}",
+    "{Lamb: {gradient_accumulation_steps: 2, global_clipnorm: 0.2}}"};
 
 INSTANTIATE_TEST_SUITE_P(OnFake, DeviceUpdateTest,
                          ::testing::Combine(::testing::Values("cuda_on_fake"),

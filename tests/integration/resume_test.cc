@@ -2,7 +2,11 @@
 #include <signal.h>
 
 #include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/integration/harness/small_job.h"
@@ -13,6 +17,7 @@ namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -84,6 +89,44 @@ TEST(ResumeTest, ToTheSameVariablesAndSlots) {
   EXPECT_NE(parts.LastShardTensors(), whole.LastShardTensors());
   ExpectSuccess(parts.Run({"--set", "cluster.worker=1", "--resume"}));
   EXPECT_EQ(parts.LastShardTensors(), whole.LastShardTensors());
+}
+
+// The accumulators are in the checkpoint.
+TEST(ResumeTest, InTheMiddleOfAnAccumulation) {
+  constexpr int kSteps = 4;
+  ASSERT_NE(kStepsPerEpoch % kSteps, 0);
+  for (const auto& [strategy, cluster] :
+       {std::pair("parameter_server", "{ps: 1, worker: 1}"),
+        std::pair("mirrored", "{worker: 1}")}) {
+    SCOPED_TRACE(strategy);
+    const std::vector<std::string> arguments = {
+        "--set",
+        absl::StrCat("strategy=", strategy),
+        "--set",
+        absl::StrCat("cluster=", cluster),
+        "--set",
+        absl::StrCat("optimizer={SGD: {momentum: 0.9, "
+                     "gradient_accumulation_steps: ",
+                     kSteps, "}}")};
+    SmallJob whole;
+    ExpectSuccess(whole.Run(arguments));
+    SmallJob parts;
+    std::vector<std::string> first = arguments;
+    first.insert(first.end(), {"--set", "epochs=1"});
+    ExpectSuccess(parts.Run(first));
+    Process other =
+        parts.Run({"--set", absl::StrCat("strategy=", strategy), "--set",
+                   absl::StrCat("cluster=", cluster), "--set",
+                   "optimizer={SGD: {momentum: 0.9}}", "--resume"});
+    EXPECT_EQ(other.Wait(kJobLimit), 2);
+    EXPECT_THAT(other.Errors(),
+                HasSubstr("optimizer.gradient_accumulation_steps: got 1, but "
+                          "the checkpoint has gradients of "));
+    std::vector<std::string> second = arguments;
+    second.emplace_back("--resume");
+    ExpectSuccess(parts.Run(second));
+    EXPECT_EQ(parts.LastShardTensors(), whole.LastShardTensors());
+  }
 }
 
 TEST(ResumeTest, AnotherNumberOfParameterServers) {

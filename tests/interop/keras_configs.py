@@ -367,6 +367,7 @@ def optimizers():
         ("SGD", {}),
         ("SGD", {"learning_rate": 0.3, "momentum": 0.9, "nesterov": True, "clipnorm": 2.0}),
         ("SGD", {"use_ema": True, "ema_momentum": 0.9, "ema_overwrite_frequency": 5}),
+        ("Adam", {"gradient_accumulation_steps": 4}),
     ]  # fmt: skip
 
 

@@ -246,6 +246,12 @@ CASES = {
         ),
         LOGITS,
     ),
+    # Each side goes on amid an accumulation.
+    "separable_accumulation": (
+        separable,
+        lambda: optimizers.Adam(0.001, gradient_accumulation_steps=7, use_ema=True, clipnorm=1.0),
+        LOGITS,
+    ),
     "separable_nadam": (separable, lambda: optimizers.Nadam(0.001), LOGITS),
     "tutorial_rmsprop": (tutorial, lambda: optimizers.RMSprop(0.001, momentum=0.5), LOGITS),
     "branches_centered": (

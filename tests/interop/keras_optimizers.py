@@ -35,11 +35,14 @@ def optimizer_case(
     optimizer.build([variable])
     values = []
     averages = []
+    accumulators = []
     for gradient in gradients.reshape(steps, *shape):
         optimizer.apply_gradients([(keras.ops.convert_to_tensor(gradient), variable)])
         values.append(numbers(variable.numpy()))
         if optimizer.use_ema:
             averages.append(numbers(optimizer._model_variables_moving_average[0].numpy()))
+        if optimizer.gradient_accumulation_steps:
+            accumulators.append(numbers(optimizer._accumulated_gradients[0].numpy()))
     return {
         "class_name": class_name,
         "config": config,
@@ -48,7 +51,8 @@ def optimizer_case(
         "initial": numbers(initial),
         "gradients": [numbers(g) for g in gradients],
         "values": values,
-        **({"averages": averages} if optimizer.use_ema else {}),
+        **({"averages": averages} if averages else {}),
+        **({"accumulators": accumulators} if accumulators else {}),
     }
 
 
@@ -200,6 +204,7 @@ def optimizers():
             },
         ),
         *average_cases(),
+        *accumulation_cases(),
     ]
 
 
@@ -232,6 +237,23 @@ def average_cases():
             {"learning_rate": 0.1, "ema_momentum": 0.5, "ema_overwrite_frequency": 3},
             shape=(2, 3),
         ),
+    ]
+
+
+def accumulation_cases():
+    """Of gradient_accumulation_steps."""
+
+    def case(class_name, steps, config, **variable):
+        config = {"learning_rate": 0.1, **config, "gradient_accumulation_steps": steps}
+        return optimizer_case(class_name, config, **variable)
+
+    return [
+        case("SGD", 4, {"momentum": 0.9, "weight_decay": 0.5}),
+        case("Adam", 3, {"use_ema": True, "ema_momentum": 0.5, "ema_overwrite_frequency": 2}),
+        case("Adagrad", 2, {"use_ema": True}),
+        case("Nadam", 3, {}),
+        case("Lamb", 2, {"weight_decay": 0.5}),
+        case("Muon", 3, {"use_ema": True, "weight_decay": 0.5}, shape=(2, 3)),
     ]
 
 

@@ -103,6 +103,17 @@ def optimizer_cases():
         "SGD global_clipnorm": case(lambda: o.SGD(0.1, 0.9, nesterov=True, global_clipnorm=0.3)),
         "SGD clipvalue": case(lambda: o.SGD(0.1, 0.9, clipvalue=0.01)),
         "SGD use_ema": case(lambda: o.SGD(0.05, 0.9, use_ema=True, ema_momentum=0.9)),
+        "SGD gradient_accumulation_steps": case(
+            lambda: o.SGD(
+                schedules.ExponentialDecay(0.1, 20, 0.7), 0.9, gradient_accumulation_steps=4
+            )
+        ),
+        "SGD accumulation, use_ema": case(
+            lambda: o.SGD(
+                0.1, 0.9, weight_decay=0.05, use_ema=True, ema_momentum=0.9,
+                ema_overwrite_frequency=5, gradient_accumulation_steps=3,
+            )
+        ),
         "Adam": case(lambda: o.Adam(0.01)),
         "Adam amsgrad": case(lambda: o.Adam(0.01, beta_1=0.8, beta_2=0.9, amsgrad=True)),
         "Adam epsilon": case(lambda: o.Adam(0.01, epsilon=1e-3)),
@@ -112,6 +123,9 @@ def optimizer_cases():
         "Adam clipvalue": case(lambda: o.Adam(0.01, clipvalue=1e-3)),
         "Adam ema_overwrite_frequency": case(
             lambda: o.Adam(0.01, use_ema=True, ema_momentum=0.8, ema_overwrite_frequency=7)
+        ),
+        "Adam gradient_accumulation_steps": case(
+            lambda: o.Adam(0.02, clipnorm=0.01, gradient_accumulation_steps=3)
         ),
         "AdamW": case(lambda: o.AdamW(0.01)),
         "AdamW amsgrad": case(lambda: o.AdamW(0.01, weight_decay=0.5, beta_2=0.9, amsgrad=True)),

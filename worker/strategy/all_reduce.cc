@@ -72,6 +72,10 @@ absl::StatusOr<int64_t> AllReduceStrategy::EndStep(
   RETURN_IF_ERROR(AwaitReducer());
   if (count > 0) RETURN_IF_ERROR(Reduce(static_cast<int>(count - 1)));
   options_.on_waiting("");
+  for (size_t bucket = 0; bucket < count; ++bucket) {
+    variables_.Accumulate(static_cast<int>(bucket), 0,
+                          layout_.buckets()[bucket].count, state_);
+  }
   if (clipper_.is_active()) clipper_.ClipAll();
   for (size_t bucket = 0; bucket < count; ++bucket) {
     variables_.Apply(static_cast<int>(bucket), 0,

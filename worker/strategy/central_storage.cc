@@ -99,6 +99,9 @@ absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
   for (int bucket = 0; bucket < bucket_count; ++bucket) {
     RETURN_IF_ERROR(Reduce(bucket));
   }
+  for (const BucketRange& own : own_) {
+    central_.Accumulate(own.bucket, own.begin, own.count, state_);
+  }
   if (clipper_.is_active()) RETURN_IF_ERROR(Clip());
   for (const BucketRange& own : own_) {
     central_.Apply(own.bucket, own.begin, own.count, state_);

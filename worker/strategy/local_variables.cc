@@ -2,18 +2,12 @@
 
 #include <algorithm>
 
-#include "absl/container/inlined_vector.h"
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
 #include "worker/strategy/strategy.h"
+#include "worker/strategy/typed_values.h"
 
 namespace paceline {
-namespace {
-
-// Number of slots for whose spans an update needs no heap allocation.
-constexpr size_t kUsualSlots = 4;
-
-}  // namespace
 
 LocalVariables::LocalVariables(const ShardPlan& plan,
                                const Optimizer& optimizer, ModelState& state)
@@ -56,6 +50,25 @@ absl::Span<std::byte> LocalVariables::memory(int bucket, int slot) {
   return {reinterpret_cast<std::byte*>(slots_[slot][bucket].data()), bytes};
 }
 
+void LocalVariables::Accumulate(int bucket, int64_t begin, int64_t count,
+                                ModelState& gradients) {
+  if (!plan_.layout().buckets()[bucket].is_trained()) return;
+  if (state_.type() == DataType::kFloat64) {
+    AccumulateTyped<double>(bucket, begin, count, gradients);
+  } else {
+    AccumulateTyped<float>(bucket, begin, count, gradients);
+  }
+}
+
+template <typename T>
+void LocalVariables::AccumulateTyped(int bucket, int64_t begin, int64_t count,
+                                     ModelState& gradients) {
+  const absl::Span<T> all = As<T>(gradients.host_gradients(bucket));
+  optimizer_.Accumulate(optimizer_.StepAfter(iterations()),
+                        all.subspan(begin, count),
+                        SlotsOf<T>(bucket, begin, count));
+}
+
 void LocalVariables::Apply(int bucket, int64_t begin, int64_t count,
                            ModelState& gradients) {
   if (state_.type() == DataType::kFloat64) {
@@ -95,10 +108,7 @@ void LocalVariables::Update(int bucket, int64_t begin, int64_t count,
   if (!plan_.layout().buckets()[bucket].is_trained()) {
     return AddDeltas(range.gradients, range.values);
   }
-  absl::InlinedVector<absl::Span<T>, kUsualSlots> slots;
-  for (int slot = 0; slot < slot_count(); ++slot) {
-    slots.push_back(Values<T>(bucket, slot).subspan(begin, count));
-  }
+  const Slots<T> slots = SlotsOf<T>(bucket, begin, count);
   range.slots = slots;
   range.variable = variable;
   optimizer_.Apply(optimizer_.StepAfter(iterations()), range);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "common/base/mutex.h"
@@ -28,14 +29,19 @@ class LocalVariables {
   LocalVariables(const ShardPlan& plan, const Optimizer& optimizer,
                  ModelState& state);
 
+  // Accumulates gradients (Optimizer::Accumulate) of these elements of a
+  // bucket, before they are clipped and applied. No effect on frozen buckets
+  // and on statistics.
+  void Accumulate(int bucket, int64_t begin, int64_t count,
+                  ModelState& gradients);
   // Applies gradients to `count` elements from `begin` on of a bucket that is
-  // not frozen, as update number iterations() + 1. `gradients` is a state of
+  // not frozen, as call number iterations() + 1. `gradients` is a state of
   // the same plan and type, whose host memory has them. If the optimizer
   // updates whole variables, the update covers the parts that begin in this
   // range.
   void Apply(int bucket, int64_t begin, int64_t count, ModelState& gradients);
   bool updates_by_variable() const { return optimizer_.updates_by_variable(); }
-  // Call it when all elements were updated; increments iterations().
+  // Call it when Apply had all elements; increments iterations().
   void EndUpdate();
 
   int64_t iterations() const;
@@ -64,6 +70,20 @@ class LocalVariables {
   int slot_count() const { return static_cast<int>(slots_.size()); }
 
  private:
+  // Number of slots for whose spans an update needs no heap allocation.
+  static constexpr size_t kUsualSlots = 4;
+
+  // Spans of the same elements of a bucket in each slot.
+  template <typename T>
+  using Slots = absl::InlinedVector<absl::Span<T>, kUsualSlots>;
+  template <typename T>
+  Slots<T> SlotsOf(int bucket, int64_t begin, int64_t count) {
+    Slots<T> slots;
+    for (int slot = 0; slot < slot_count(); ++slot) {
+      slots.push_back(Values<T>(bucket, slot).subspan(begin, count));
+    }
+    return slots;
+  }
   template <typename T>
   absl::Span<T> Values(int bucket, int slot) {
     const absl::Span<std::byte> bytes = memory(bucket, slot);
@@ -75,6 +95,9 @@ class LocalVariables {
   absl::Status ForEachSlot(Copy copy);
   template <typename T>
   void FillSlots();
+  template <typename T>
+  void AccumulateTyped(int bucket, int64_t begin, int64_t count,
+                       ModelState& gradients);
   template <typename T>
   void ApplyTyped(int bucket, int64_t begin, int64_t count,
                   ModelState& gradients);

@@ -19,6 +19,7 @@
 #include "common/job/job_plan.h"
 #include "common/limits.h"
 #include "common/rpc/incarnation.h"
+#include "common/session/leader/resume_checks.h"
 #include "common/sharding/shard_plan.h"
 
 namespace paceline {
@@ -83,7 +84,7 @@ std::vector<StepCounter> CountersOf(const LeaderOptions& options,
 
 // The checkpoint to resume from; nullopt if the job starts anew.
 absl::StatusOr<std::optional<Manifest>> ReadRestored(
-    const LeaderOptions& options) {
+    const LeaderOptions& options, const Optimizer& optimizer) {
   if (options.restore_path.empty()) return std::nullopt;
   ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(options.restore_path));
   const ObjectReader session(*manifest.session, "session.");
@@ -93,6 +94,9 @@ absl::StatusOr<std::optional<Manifest>> ReadRestored(
                                             ", the step of the checkpoint")),
         absl::StrCat("cannot use ", options.restore_path, "/manifest.json"));
   }
+  RETURN_IF_ERROR(
+      Annotate(CheckAccumulation(manifest, optimizer),
+               absl::StrCat("cannot resume from ", options.restore_path)));
   return std::optional<Manifest>(std::move(manifest));
 }
 
@@ -106,7 +110,7 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   const std::shared_ptr<const Optimizer> optimizer = std::move(made);
   ASSIGN_OR_RETURN(const ShardPlan plan, MakePlan(options, *model));
   ASSIGN_OR_RETURN(const std::optional<Manifest> restored,
-                   ReadRestored(options));
+                   ReadRestored(options, *optimizer));
 
   SessionOptions session_options;
   session_options.job = options.job;

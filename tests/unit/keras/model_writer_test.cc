@@ -184,14 +184,15 @@ TEST_F(ModelWriterTest, WeightedMetricsAreApart) {
   EXPECT_EQ(*weighted[1].Find("config")->Find("name"), Value("error"));
 }
 
-TEST_F(ModelWriterTest, WritesTheAveragesOfVariables) {
-  Load("optimizer: {Adam: {use_ema: true}}\n");
+TEST_F(ModelWriterTest, WritesTheAveragesAndAccumulatorsOfVariables) {
+  Load("optimizer: {Adam: {use_ema: true, gradient_accumulation_steps: 4}}\n");
   ASSERT_TRUE(WriteKerasModel(path_, Trained()).ok());
   const auto job = JobOf(path_);
   ASSERT_TRUE(job.ok()) << job.status();
   const auto optimizer = MakeJobOptimizer(*job, model_.graph.variables);
   ASSERT_TRUE(optimizer.ok()) << optimizer.status();
   EXPECT_TRUE((*optimizer)->use_ema);
+  EXPECT_EQ((*optimizer)->gradient_accumulation_steps, 4);
   const auto weights =
       ModelWeights::Open(path_, model_.graph, model_.graph.tree);
   ASSERT_TRUE(weights.ok()) << weights.status();
@@ -200,19 +201,20 @@ TEST_F(ModelWriterTest, WritesTheAveragesOfVariables) {
 
 // Those of all variables. The kernel of the Dense, variable 6, is a matrix,
 // which has no velocity.
-TEST_F(ModelWriterTest, AveragesComeBeforeTheOtherSlots) {
-  Load("optimizer: {Muon: {use_ema: true}}\n");
+TEST_F(ModelWriterTest, AveragesAndThenAccumulatorsComeBeforeTheOtherSlots) {
+  Load("optimizer: {Muon: {use_ema: true, gradient_accumulation_steps: 2}}\n");
   std::vector<std::pair<int, int>> slots;
   for (const SlotPath& each : SlotPaths(model_.graph, *optimizer_, 2)) {
     EXPECT_EQ(each.path, absl::StrCat("optimizer/vars/", 2 + slots.size()));
     slots.emplace_back(each.variable, each.slot);
   }
-  EXPECT_THAT(slots, ::testing::ElementsAre(Pair(0, 2), Pair(1, 2), Pair(2, 2),
-                                            Pair(3, 2), Pair(6, 2), Pair(7, 2),
-                                            Pair(0, 0), Pair(0, 1), Pair(1, 0),
-                                            Pair(1, 1), Pair(2, 0), Pair(2, 1),
-                                            Pair(3, 0), Pair(3, 1), Pair(6, 0),
-                                            Pair(7, 0), Pair(7, 1)));
+  EXPECT_THAT(slots,
+              ::testing::ElementsAre(
+                  Pair(0, 3), Pair(1, 3), Pair(2, 3), Pair(3, 3), Pair(6, 3),
+                  Pair(7, 3), Pair(0, 2), Pair(1, 2), Pair(2, 2), Pair(3, 2),
+                  Pair(6, 2), Pair(7, 2), Pair(0, 0), Pair(0, 1), Pair(1, 0),
+                  Pair(1, 1), Pair(2, 0), Pair(2, 1), Pair(3, 0), Pair(3, 1),
+                  Pair(6, 0), Pair(7, 0), Pair(7, 1)));
 }
 
 TEST_F(ModelWriterTest, WritesOnlyWeights) {

@@ -35,8 +35,8 @@ struct KerasCase {
   // For messages: class and config.
   std::string text;
   std::unique_ptr<const Optimizer> optimizer;
-  // `name`, `shape` and `initial` of a variable, and `gradients`, `values` and,
-  // with use_ema, `averages` per step.
+  // `name`, `shape` and `initial` of a variable, and `gradients`, `values`,
+  // with use_ema `averages`, and with accumulation `accumulators` per step.
   nlohmann::ordered_json expected;
 
   std::string name() const { return expected["name"]; }

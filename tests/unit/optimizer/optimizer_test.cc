@@ -54,9 +54,11 @@ class Variable {
     }
   }
 
-  void Update(int64_t iterations, const std::vector<T>& gradients) {
+  void Update(int64_t iterations, std::vector<T> gradients) {
+    const UpdateStep step = optimizer_.StepAfter(iterations);
+    optimizer_.Accumulate(step, absl::MakeSpan(gradients), slot_spans_);
     optimizer_.Apply(
-        optimizer_.StepAfter(iterations),
+        step,
         UpdateRange<T>{
             absl::MakeSpan(values_), gradients, slot_spans_, {name_, shape_}});
   }
@@ -64,6 +66,10 @@ class Variable {
   const std::vector<T>& values() const { return values_; }
   // By an optimizer with use_ema.
   const std::vector<T>& averages() const { return slots_.back(); }
+  // By an optimizer that accumulates.
+  const std::vector<T>& accumulators() const {
+    return slots_[optimizer_.AccumulatorSlotOf(slots_.size())];
+  }
 
  private:
   const Optimizer& optimizer_;
@@ -97,10 +103,16 @@ void ExpectLikeKeras(const KerasCase& example) {
     const std::string what = absl::StrCat(example.text, " step ", step);
     ExpectNear(variable.values(),
                expected["values"][step].get<std::vector<double>>(), what);
-    if (!example.optimizer->use_ema) continue;
-    ExpectNear(variable.averages(),
-               expected["averages"][step].get<std::vector<double>>(),
-               what + " average");
+    if (example.optimizer->use_ema) {
+      ExpectNear(variable.averages(),
+                 expected["averages"][step].get<std::vector<double>>(),
+                 what + " average");
+    }
+    if (example.optimizer->accumulates()) {
+      ExpectNear(variable.accumulators(),
+                 expected["accumulators"][step].get<std::vector<double>>(),
+                 what + " accumulator");
+    }
   }
 }
 
@@ -224,6 +236,70 @@ TEST(OptimizerTest, NamesItsSlots) {
               ElementsAre("average"));
   EXPECT_THAT(Make("Muon", {{"use_ema", true}})->slot_names(),
               ElementsAre("momentum", "velocity", "average"));
+  EXPECT_THAT(Make("SGD", {{"gradient_accumulation_steps", 0}})->slot_names(),
+              IsEmpty());
+  EXPECT_THAT(Make("SGD", {{"gradient_accumulation_steps", 2}})->slot_names(),
+              ElementsAre("gradient_accumulator"));
+  const auto adagrad =
+      Make("Adagrad", {{"use_ema", true}, {"gradient_accumulation_steps", 2}});
+  EXPECT_THAT(adagrad->slot_names(),
+              ElementsAre("accumulator", "gradient_accumulator", "average"));
+  EXPECT_EQ(adagrad->AccumulatorSlotOf(3), 1u);
+}
+
+// As in Keras.
+TEST(OptimizerTest, SchedulesCountCallsAndAllElseCountsUpdates) {
+  auto optimizer = MakeOptimizer(
+      OptimizerObject("SGD", {{"learning_rate",
+                               {{"class_name", "InverseTimeDecay"},
+                                {"config",
+                                 {{"initial_learning_rate", 1},
+                                  {"decay_steps", 1},
+                                  {"decay_rate", 1}}}}},
+                              {"gradient_accumulation_steps", 3}}));
+  ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+  (*optimizer)->initial_iterations = 4;
+  for (int64_t calls = 4; calls < 10; ++calls) {
+    const UpdateStep step = (*optimizer)->StepAfter(calls - 4);
+    EXPECT_EQ(step.iterations, calls / 3);
+    EXPECT_EQ(step.accumulation.updates, calls == 5 || calls == 8) << calls;
+    EXPECT_DOUBLE_EQ(step.learning_rate, 1.0 / (1 + calls));
+  }
+}
+
+// As in Keras.
+TEST(OptimizerTest, AveragesAndConstraintsFollowEachCall) {
+  auto optimizer =
+      MakeOptimizer(OptimizerObject("SGD", {{"learning_rate", 1},
+                                            {"use_ema", true},
+                                            {"ema_momentum", 0.5},
+                                            {"gradient_accumulation_steps", 2},
+                                            {"weight_decay", 0.5}}));
+  ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+  (*optimizer)->constraints["variable"].class_name = "NonNeg";
+  Variable<float> variable(**optimizer, {-8});
+  variable.Update(0, {3});
+  EXPECT_THAT(variable.values(), ElementsAre(0));
+  EXPECT_THAT(variable.averages(), ElementsAre(-8));
+  EXPECT_THAT(variable.accumulators(), ElementsAre(3));
+  variable.Update(1, {-11});
+  EXPECT_THAT(variable.values(), ElementsAre(4));
+  EXPECT_THAT(variable.averages(), ElementsAre(4));
+  EXPECT_THAT(variable.accumulators(), ElementsAre(0));
+  variable.Update(2, {5});
+  EXPECT_THAT(variable.values(), ElementsAre(4));
+  EXPECT_THAT(variable.averages(), ElementsAre(4));
+  EXPECT_THAT(variable.accumulators(), ElementsAre(5));
+}
+
+TEST(OptimizerTest, TheNormOfAMeanIsThatOfWhatAnUpdateTakes) {
+  std::vector<float> gradients = {1, -2, 0.5, 3, 7};
+  std::vector<float> accumulators = {2, 2, 0.25, -4, 1};
+  const double norm =
+      SquaredNormOfMean(3, absl::MakeConstSpan(gradients), accumulators);
+  AccumulateGradients({.steps = 3}, absl::MakeSpan(gradients),
+                      absl::MakeSpan(accumulators));
+  EXPECT_DOUBLE_EQ(SquaredNorm(absl::MakeConstSpan(gradients)), norm);
 }
 
 TEST(OptimizerTest, AveragesBeginAtZero) {
@@ -397,10 +473,25 @@ TEST(OptimizerTest, RefusesWhatItCannotDo) {
        "optimizer.clipnorm",
        "must be above 0"},
       {"SGD",
-       {{"gradient_accumulation_steps", 2}},
-       Code::kUnimplemented,
+       {{"gradient_accumulation_steps", 1}},
+       Code::kInvalidArgument,
        "optimizer.gradient_accumulation_steps",
-       "not supported yet"},
+       "must be 0, or from 2 to 9007199254740992, got 1"},
+      {"SGD",
+       {{"gradient_accumulation_steps", -2}},
+       Code::kInvalidArgument,
+       "optimizer.gradient_accumulation_steps",
+       "must be 0, or from 2"},
+      {"Adam",
+       {{"gradient_accumulation_steps", 1e18}},
+       Code::kInvalidArgument,
+       "optimizer.gradient_accumulation_steps",
+       "1e+18"},
+      {"SGD",
+       {{"gradient_accumulation_steps", 2.5}},
+       Code::kInvalidArgument,
+       "optimizer.gradient_accumulation_steps",
+       "integer"},
       {"SGD",
        {{"use_ema", true}, {"ema_momentum", 1.5}},
        Code::kInvalidArgument,

@@ -1,5 +1,8 @@
 // Shards whose answers wait for the pushes of others.
 #include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "ps_server/shard.h"
@@ -39,6 +42,18 @@ class SynchronousShardTest : public ShardTest {
              answered_.push_back(rank);
            });
     }
+  }
+
+  // Applies the sum of step `step` with the norms that the shard has told.
+  void ApplySum(Shard& shard, uint64_t step) {
+    v1::ApplyRequest request;
+    request.set_ps_incarnation(kIncarnation);
+    request.set_step(step);
+    *request.mutable_squared_norms() = responses_[0].squared_norms();
+    v1::ApplyResponse response;
+    const absl::Status status = Apply(shard, request, response);
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_EQ(response.step(), step);
   }
 
   v1::PushRequest requests_[kWorkers];
@@ -120,6 +135,36 @@ TEST_F(SynchronousShardTest, ClipsByNormsWhenTheyAreKnownOfAllShards) {
   request.mutable_squared_norms()->RemoveLast();
   EXPECT_THAT(std::string(Apply(*shard, request, response).message()),
               HasSubstr("squared norms of 3 variables; the model has 4"));
+}
+
+// The second call of an accumulation, of which the workers know the norms: a
+// checkpoint is of the time before it, so that it can come again.
+TEST_F(SynchronousShardTest, CheckpointsBetweenNormsAndUpdateHaveNoneOfTheSum) {
+  v1::Job job = SynchronousJob("global_clipnorm", 3.5);
+  auto& config = *job.mutable_optimizer()->mutable_config()->mutable_fields();
+  config["gradient_accumulation_steps"].set_number_value(2);
+  std::vector<std::unique_ptr<Shard>> shards;
+  shards.push_back(MakeShardOf(job, kWorkers));
+  const std::vector<float> before = Values(*shards[0]);
+  PushAll(*shards[0], 1);
+  ApplySum(*shards[0], 1);
+  EXPECT_THAT(Values(*shards[0]), ElementsAreArray(before));
+  PushAll(*shards[0], 2);
+  // Of the mean, 7.
+  EXPECT_THAT(responses_[0].squared_norms(),
+              ElementsAre(49 * 12, 49 * 4, 49 * 8, 49 * 2));
+  const std::string folder = WriteCheckpoint(shards, job);
+  ApplySum(*shards[0], 2);
+  const std::vector<float> after = Values(*shards[0]);
+  const auto change = static_cast<float>(0.5 * 3.5 / std::sqrt(26));
+  for (size_t i = 0; i < after.size(); ++i) {
+    EXPECT_FLOAT_EQ(after[i], before[i] - change);
+  }
+  const auto restored = MakeShardOf(job, kWorkers, folder);
+  EXPECT_THAT(Values(*restored), ElementsAreArray(before));
+  PushAll(*restored, 3);
+  ApplySum(*restored, 2);
+  EXPECT_THAT(Values(*restored), ElementsAreArray(after));
 }
 
 TEST_F(SynchronousShardTest, TakesWholeGradientsAlone) {

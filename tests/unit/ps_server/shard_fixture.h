@@ -14,6 +14,7 @@
 #include "common/checkpoint/manifest.h"
 #include "common/model/build_graph.h"
 #include "common/model/graph.h"
+#include "common/optimizer/make_optimizer.h"
 #include "common/sharding/shard_plan.h"
 #include "google/protobuf/util/json_util.h"
 #include "gtest/gtest.h"
@@ -261,7 +262,7 @@ class ShardTest : public ::testing::Test {
                               const v1::Job& job = SmallJob()) {
     std::string folder = *CreateCheckpointFolder(directory_, 1);
     Manifest manifest;
-    manifest.slot_names = {"momentum"};
+    manifest.slot_names = (*MakeOptimizer(job.optimizer()))->slot_names();
     manifest.session =
         std::make_shared<const nlohmann::json>(nlohmann::json::object());
     const std::vector<VariableSpec> variables =

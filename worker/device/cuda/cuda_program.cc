@@ -124,6 +124,7 @@ cuda::StepValues CudaProgram::StepOf(const Batch& batch) const {
   if (optimizer_ != nullptr) {
     const UpdateStep update = optimizer_->StepAfter(state_.iterations());
     step.learning_rate = update.learning_rate;
+    step.accumulation = update.accumulation;
     step.optimizer = optimizer_->ScalarsOf(update);
     step.averaging = optimizer_->AveragingOf(update);
   }

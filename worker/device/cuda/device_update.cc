@@ -7,6 +7,7 @@
 #include "common/optimizer/constrain.h"
 #include "common/optimizer/optimizers.h"
 #include "worker/device/bucket_memory.h"
+#include "worker/device/cuda/kernels/accumulate_gradients.h"
 #include "worker/device/cuda/kernels/average_variables.h"
 #include "worker/device/cuda/orthogonalize.h"
 
@@ -38,6 +39,10 @@ void DeviceUpdate::Add() {
   const std::vector<Range> trained = RangesOf(/*trained=*/true);
   for (const Range& range : trained) {
     builder_.AddUnscaling(gradients(range), range.count);
+  }
+  // Each range is accumulated as zeros if any of them overflowed.
+  for (const Range& range : trained) {
+    if (optimizer_.accumulates()) AddAccumulation(range);
   }
   const Clipping& clipping = optimizer_.clipping;
   if (clipping.norm) ClipEach(*clipping.norm);
@@ -97,6 +102,22 @@ void DeviceUpdate::AddAllReduce() {
                     gradients = state_.all_gradients()](Queue& queue) {
     communicator.AllReduce(gradients, count, queue);
   });
+}
+
+const LossScale* DeviceUpdate::skips() const {
+  return optimizer_.accumulates() ? nullptr : state_.loss_scale();
+}
+
+void DeviceUpdate::AddAccumulation(const Range& range) {
+  const size_t slot_count = optimizer_.slot_names().size();
+  AccumulateGradients update;
+  update.count = range.count;
+  update.gradients = gradients(range);
+  update.accumulators =
+      slot(static_cast<int>(optimizer_.AccumulatorSlotOf(slot_count)), range);
+  update.step = builder_.step();
+  update.loss_scale = state_.loss_scale();
+  builder_.AddKernel({}, FourBlocks(range.count), [update] { return update; });
 }
 
 void DeviceUpdate::AddDeltas(const Range& range) {
@@ -182,7 +203,7 @@ void DeviceUpdate::AddAveraging(const Range& range) {
   update.values = values(range);
   update.averages = slot(average, range);
   update.step = builder_.step();
-  update.loss_scale = state_.loss_scale();
+  update.loss_scale = skips();
   builder_.AddKernel({}, FourBlocks(range.count), [update] { return update; });
 }
 
@@ -190,15 +211,14 @@ void DeviceUpdate::AddConstraint(const Constraint& constraint,
                                  absl::Span<const int64_t> shape,
                                  const Range& variable) {
   if (!constraint.has_norms()) {
-    builder_.AddKernel(
-        {}, variable.count,
-        [kernel = ConstrainToNonNegative{
-             values(variable), state_.loss_scale()}] { return kernel; });
+    builder_.AddKernel({}, variable.count,
+                       [kernel = ConstrainToNonNegative{
+                            values(variable), skips()}] { return kernel; });
     return;
   }
   const ConstrainNorms kernel = {NormGroupsOf(constraint, shape),
                                  NormBoundsOf(constraint), values(variable),
-                                 state_.loss_scale()};
+                                 skips()};
   builder_.AddKernel({}, kernel.groups.group_count,
                      [kernel] { return kernel; });
 }
@@ -217,7 +237,7 @@ void DeviceUpdate::AddUpdate(const Formula& formula, WeightDecay decay,
   update.formula = formula;
   update.clip = ClipByValue();
   update.decay = decay;
-  update.loss_scale = state_.loss_scale();
+  update.loss_scale = skips();
   std::vector<const Tensor*> used;
   if (factor != nullptr) used.push_back(factor);
   builder_.AddKernel(used, FourBlocks(range.count), [=]() mutable {
@@ -237,7 +257,7 @@ SlotUpdate<Formula> DeviceUpdate::UpdateOfSlots(const Formula& formula,
   update.step = builder_.step();
   update.formula = formula;
   update.clip = ClipByValue();
-  update.loss_scale = state_.loss_scale();
+  update.loss_scale = skips();
   return update;
 }
 
@@ -259,7 +279,7 @@ void DeviceUpdate::AddUpdate(const Formula& formula, WeightDecay decay,
   move.step = builder_.step();
   move.formula = formula;
   move.decay = decay;
-  move.loss_scale = state_.loss_scale();
+  move.loss_scale = skips();
   std::vector<const Tensor*> used = {sums};
   if (factor != nullptr) used.push_back(factor);
   builder_.AddKernel(used, parts, [=]() mutable {
@@ -305,7 +325,7 @@ void DeviceUpdate::AddUpdate(const Formula& formula, WeightDecay decay,
   move.step = builder_.step();
   move.formula = formula;
   move.decay = decay;
-  move.loss_scale = state_.loss_scale();
+  move.loss_scale = skips();
   builder_.AddKernel({orthogonal}, variable.count, [=]() mutable {
     move.factor = orthogonal->floats();
     return Kernel(move);

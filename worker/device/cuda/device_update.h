@@ -15,6 +15,7 @@
 #include "common/optimizer/formula.h"
 #include "common/optimizer/optimizer.h"
 #include "worker/device/cuda/cuda_state.h"
+#include "worker/device/cuda/kernels/loss_scale.h"
 #include "worker/device/cuda/kernels/slot_update.h"
 #include "worker/device/cuda/kernels/update_variables.h"
 #include "worker/device/cuda/program_builder.h"
@@ -47,9 +48,14 @@ class DeviceUpdate {
   float* gradients(const Range& range) const;
   float* slot(int slot, const Range& range) const;
 
+  // By which kernels behind AddAccumulation skip steps with an overflow; null:
+  // they skip none, since the gradients of such a step have counted as zeros.
+  const LossScale* skips() const;
+
   // Sums all gradients and statistics' deltas over the replicas.
   void AddAllReduce();
   void AddDeltas(const Range& range);
+  void AddAccumulation(const Range& range);
   // A trained variable.
   struct TrainedVariable {
     int index = 0;

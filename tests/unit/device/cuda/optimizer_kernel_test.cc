@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <variant>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "common/optimizer/optimizers.h"
 #include "gtest/gtest.h"
 #include "tests/unit/optimizer/keras_cases.h"
+#include "worker/device/cuda/kernels/accumulate_gradients.h"
 #include "worker/device/cuda/kernels/average_variables.h"
 #include "worker/device/cuda/kernels/clipping.h"
 #include "worker/device/cuda/kernels/slot_update.h"
@@ -238,10 +240,18 @@ TEST_P(OptimizerKernelTest, EveryOptimizerUpdatesAsOnTheCpu) {
       const UpdateStep step = optimizer.StepAfter(iterations);
       UpdateRange<float> range = expected.range();
       range.variable = variable;
+      optimizer.Accumulate(step, expected.gradients.span(), range.slots);
       optimizer.Apply(step, range);
       const StepValues values = {.learning_rate = step.learning_rate,
+                                 .accumulation = step.accumulation,
                                  .optimizer = optimizer.ScalarsOf(step),
                                  .averaging = optimizer.AveragingOf(step)};
+      if (optimizer.accumulates()) {
+        RunOverBlocks(cuda::AccumulateGradients{
+            GetParam(), actual.gradients.data(),
+            actual.slots[optimizer.AccumulatorSlotOf(slot_count)].data(),
+            &values, /*loss_scale=*/nullptr});
+      }
       std::visit(
           [&](const auto& formula) {
             RunKernel(formula, values, actual,
@@ -333,6 +343,30 @@ TEST_P(OptimizerKernelTest, OnlyTheFirstOfStepsWithAnOverflowSetsAverages) {
   RunOverBlocks(update);
   EXPECT_EQ(range.values.copy(), values);
   EXPECT_EQ(range.slots[0].copy(), values);
+}
+
+TEST_P(OptimizerKernelTest, AStepWithAnOverflowAccumulatesZeros) {
+  Range range(GetParam(), 1);
+  const std::vector<float> first = range.gradients.copy();
+  LossScale scale;
+  StepValues step = {.accumulation = {.steps = 2, .updates = false}};
+  const cuda::AccumulateGradients accumulate = {
+      GetParam(), range.gradients.data(), range.slots[0].data(), &step, &scale};
+  RunOverBlocks(accumulate);
+  EXPECT_EQ(range.slots[0].copy(), first);
+  for (const bool updates : {false, true}) {
+    step.accumulation.updates = updates;
+    scale.has_overflow = 1;
+    for (float& gradient : range.gradients.span()) {
+      gradient = std::numeric_limits<float>::infinity();
+    }
+    RunOverBlocks(accumulate);
+    EXPECT_EQ(range.slots[0].copy(),
+              updates ? std::vector<float>(GetParam(), 0) : first);
+  }
+  for (int64_t i = 0; i < GetParam(); ++i) {
+    EXPECT_EQ(range.gradients.data()[i], first[i] / 2);
+  }
 }
 
 TEST_P(OptimizerKernelTest, FormulasOfMatricesClipAndSkipOverflows) {

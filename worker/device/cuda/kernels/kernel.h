@@ -13,6 +13,7 @@
 
 #include "common/base/joined_variant.h"
 #include "common/optimizer/optimizers.h"
+#include "worker/device/cuda/kernels/accumulate_gradients.h"
 #include "worker/device/cuda/kernels/arg_max.h"
 #include "worker/device/cuda/kernels/arithmetic.h"
 #include "worker/device/cuda/kernels/average_variables.h"
@@ -39,23 +40,23 @@ namespace paceline::cuda {
 
 // All kernels but those of optimizers' formulas.
 using OtherKernels = std::variant<
-    DeltasUpdate, AverageVariables, UnscaleGradients, DropOverflow, CountLoss,
-    AdaptLossScale, SquareSums, ClipFactor, ScaleElements, ConstrainNorms,
-    ConstrainToNonNegative, InvertNorm, CombineElements, BiasRelu,
-    ColumnSums<float>, ColumnSums<double>, SumsOfDoubles<double>,
-    SumsOfDoubles<float>, AddToTotal, AddToStates, AddPenaltyGradient,
-    PenaltySums, WriteRegularizationScale, WriteGradientScales, ArgMaxOfRows,
-    ExpSums, SoftmaxForward, SoftmaxGradientSums, SoftmaxBackward, MaxPool,
-    MaxPoolPositions, MaxPoolBackward, AveragePool, AveragePoolBackward,
-    Transpose, PermuteAxes, DrawDropoutMask, DrawNormal, ShiftedSums,
-    WriteMoments, WriteStatistics, TakeMoments, MakeChannelLines<float>,
-    MakeChannelLines<double>, Normalize, NormalizeGradientSums,
-    SumGradientParts, ChannelSlopes, NormalizeBackward, GroupPartMoments,
-    GroupMoments, NormalizeGroups, GroupColumnSums, GroupPartSlopes,
-    GroupSlopes, NormalizeGroupsBackward, CopyElements, CastToInt32,
-    ComputeElementwise, ApplyFunction, RectifyGradients, RowPartSums,
-    RowPartMaxima, ReadBox, WriteBox, PadBox, GatherRows, LinkIds, ScatterRows,
-    BlendImages, BlendImagesBackward>;
+    DeltasUpdate, AccumulateGradients, AverageVariables, UnscaleGradients,
+    DropOverflow, CountLoss, AdaptLossScale, SquareSums, ClipFactor,
+    ScaleElements, ConstrainNorms, ConstrainToNonNegative, InvertNorm,
+    CombineElements, BiasRelu, ColumnSums<float>, ColumnSums<double>,
+    SumsOfDoubles<double>, SumsOfDoubles<float>, AddToTotal, AddToStates,
+    AddPenaltyGradient, PenaltySums, WriteRegularizationScale,
+    WriteGradientScales, ArgMaxOfRows, ExpSums, SoftmaxForward,
+    SoftmaxGradientSums, SoftmaxBackward, MaxPool, MaxPoolPositions,
+    MaxPoolBackward, AveragePool, AveragePoolBackward, Transpose, PermuteAxes,
+    DrawDropoutMask, DrawNormal, ShiftedSums, WriteMoments, WriteStatistics,
+    TakeMoments, MakeChannelLines<float>, MakeChannelLines<double>, Normalize,
+    NormalizeGradientSums, SumGradientParts, ChannelSlopes, NormalizeBackward,
+    GroupPartMoments, GroupMoments, NormalizeGroups, GroupColumnSums,
+    GroupPartSlopes, GroupSlopes, NormalizeGroupsBackward, CopyElements,
+    CastToInt32, ComputeElementwise, ApplyFunction, RectifyGradients,
+    RowPartSums, RowPartMaxima, ReadBox, WriteBox, PadBox, GatherRows, LinkIds,
+    ScatterRows, BlendImages, BlendImagesBackward>;
 
 using Kernel =
     JoinedVariant<UpdateKernels<Optimizers::Formula>::Type, OtherKernels>;

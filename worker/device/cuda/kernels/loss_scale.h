@@ -46,6 +46,12 @@ PACELINE_HOST_DEVICE inline bool HasOverflow(const LossScale* scale) {
   return scale != nullptr && scale->has_overflow != 0;
 }
 
+// Whether formulas leave variables and slots as they are.
+PACELINE_HOST_DEVICE inline bool SkipsFormulas(const StepValues& step,
+                                               const LossScale* scale) {
+  return !step.accumulation.updates || HasOverflow(scale);
+}
+
 // Writes the factor of each example's loss for its gradient. For each example.
 struct WriteGradientScales {
   // The weight of the output to which the loss belongs.

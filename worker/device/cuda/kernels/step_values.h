@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "common/optimizer/formula.h"
+#include "common/optimizer/gradient_accumulation.h"
 #include "common/optimizer/moving_average.h"
 
 namespace paceline::cuda {
@@ -17,9 +18,10 @@ struct StepValues {
   // 1 / loss_divisor.
   double gradient_scale = 1;
   double regularization_scale = 1;
-  // If the device updates the variables: UpdateStep::learning_rate,
-  // Optimizer::ScalarsOf and Optimizer::AveragingOf.
+  // If the device updates the variables: UpdateStep::learning_rate and
+  // accumulation, Optimizer::ScalarsOf and Optimizer::AveragingOf.
   double learning_rate = 0;
+  Accumulation accumulation = {};
   StepScalars optimizer = {};
   Averaging averaging = {};
   // Batch::step.

@@ -1,7 +1,7 @@
 // The update of a variable by a formula with norms
 // (common/optimizer/formula.h), in three launches: first the slots, with sums
 // of squares in parts; then the trust ratio; then the variable. In a step with
-// an overflow nothing changes.
+// an overflow, or of accumulation alone, nothing changes.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_BY_NORMS_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_BY_NORMS_H_
 
@@ -28,7 +28,7 @@ struct UpdateSlots {
   double* sums = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t part) const {
-    if (HasOverflow(update.loss_scale)) return;
+    if (SkipsFormulas(*update.step, update.loss_scale)) return;
     const StepScalars& scalars = update.step->optimizer;
     double norm = 0;
     double direction_norm = 0;
@@ -81,7 +81,7 @@ struct MoveByDirection {
   const float* rate = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    if (HasOverflow(loss_scale)) return;
+    if (SkipsFormulas(*step, loss_scale)) return;
     float element[Formula::kSlotCount];
     for (int s = 0; s < Formula::kSlotCount; ++s) element[s] = slots[s][i];
     variable[i] = decay(*step, variable[i]) -

@@ -1,5 +1,6 @@
 // Kernels for the update of a matrix (common/optimizer/formula.h), beside
-// matrix products. In a step with an overflow nothing changes.
+// matrix products. In a step with an overflow, or of accumulation alone,
+// nothing changes.
 #ifndef PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_MATRIX_H_
 #define PACELINE_WORKER_DEVICE_CUDA_KERNELS_UPDATE_MATRIX_H_
 
@@ -22,7 +23,7 @@ struct FindDirection {
   float* direction = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    if (HasOverflow(update.loss_scale)) return;
+    if (SkipsFormulas(*update.step, update.loss_scale)) return;
     float element[Formula::kSlotCount];
     update.Load(i, element);
     direction[i] = update.formula.UpdateSlots(update.step->optimizer,
@@ -67,7 +68,7 @@ struct MoveByFactor {
   const LossScale* loss_scale = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t i) const {
-    if (HasOverflow(loss_scale)) return;
+    if (SkipsFormulas(*step, loss_scale)) return;
     float& w = variable[i];
     w = decay(*step, w);
     formula.Move(step->optimizer, factor[i], w);

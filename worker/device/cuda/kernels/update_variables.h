@@ -37,7 +37,8 @@ struct WeightDecay {
 };
 
 // Applies an optimizer's formula (common/optimizer/formula.h) to a range. In a
-// step with an overflow nothing changes. For each of FourBlocks(count).
+// step with an overflow, or of accumulation alone, nothing changes. For each of
+// FourBlocks(count).
 template <typename Formula>
 struct UpdateVariables {
   static constexpr int kTensors = 1 + Formula::kSlotCount;
@@ -54,7 +55,7 @@ struct UpdateVariables {
   const LossScale* loss_scale = nullptr;
 
   PACELINE_HOST_DEVICE void operator()(int64_t block) const {
-    if (HasOverflow(loss_scale)) return;
+    if (SkipsFormulas(*step, loss_scale)) return;
     const FourFloats g = LoadFour(gradients, 4 * block, count);
     FourFloats fours[kTensors];
     for (int t = 0; t < kTensors; ++t) {

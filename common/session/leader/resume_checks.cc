@@ -1,0 +1,36 @@
+#include "common/session/leader/resume_checks.h"
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/config/path.h"
+#include "common/optimizer/make_optimizer.h"
+
+namespace paceline {
+
+absl::Status CheckAccumulation(const Manifest& restored,
+                               const Optimizer& optimizer) {
+  // An earlier release, which did not accumulate, has not stored it.
+  if (!restored.trained.has_optimizer()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> stored,
+                   MakeOptimizer(restored.trained.optimizer()));
+  const int64_t n = stored->calls_per_update();
+  if (n == optimizer.calls_per_update()) return absl::OkStatus();
+  const auto initial =
+      static_cast<int64_t>(restored.trained.initial_iterations());
+  for (const ShardFile& file : restored.shards) {
+    const int64_t accumulated = (initial + file.step) % n;
+    // A shard whose variables are all frozen stays at step 0.
+    if (file.step == 0 || accumulated == 0) continue;
+    return ConfigError(
+        Path("optimizer").Key("gradient_accumulation_steps"),
+        absl::StrCat("got ", optimizer.calls_per_update(),
+                     ", but the checkpoint has gradients of ", accumulated,
+                     " of the ", n, " calls of an update; expected ", n));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace paceline
