@@ -1,24 +1,14 @@
 // The session and the aggregator under loss, delay, repetition, reordering,
 // crashes and hangs. After each event the machine that it came to says whether
 // its invariants hold.
-//
-// Each test runs with fixed seeds, and with a fresh one that each run draws. A
-// failure prints the command that repeats it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <iostream>
-#include <optional>
-#include <random>
+#include <cstdint>
 #include <string>
-#include <vector>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "glog/logging.h"
 #include "tests/simulation/cluster.h"
+#include "tests/simulation/seeds.h"
 
 namespace paceline {
 namespace {
@@ -27,9 +17,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr absl::Duration kLimit = absl::Minutes(30);
-
-// What the fresh seed is to be, so that a run can be repeated.
-constexpr char kSeedVariable[] = "PACELINE_SIMULATION_SEED";
 
 // Fixed seeds. The sanitizers take about eight times as long, and find nothing
 // more in a large cluster.
@@ -41,46 +28,8 @@ constexpr uint64_t kSeeds = 12;
 constexpr uint64_t kLargeSeeds = 2;
 #endif
 
-// One that is fixed, or the fresh one. Tests are named by these, so that each
-// run has the same tests.
-using Seed = std::optional<uint64_t>;
-
-// 1 to `count`, and the fresh one.
-std::vector<Seed> Seeds(uint64_t count) {
-  std::vector<Seed> seeds = {std::nullopt};
-  for (uint64_t seed = 1; seed <= count; ++seed) seeds.push_back(seed);
-  return seeds;
-}
-
-std::string NameOf(const ::testing::TestParamInfo<Seed>& info) {
-  return info.param ? absl::StrCat(*info.param) : "fresh";
-}
-
-uint64_t DrawSeed() {
-  const char* text = std::getenv(kSeedVariable);
-  if (text == nullptr) return std::random_device()();
-  uint64_t seed = 0;
-  CHECK(absl::SimpleAtoi(text, &seed)) << kSeedVariable << "=" << text;
-  return seed;
-}
-
-// What repeats the test that runs, with this seed.
-std::string CommandOf(uint64_t seed) {
-  const ::testing::TestInfo& test =
-      *::testing::UnitTest::GetInstance()->current_test_info();
-  return absl::StrCat(kSeedVariable, "=", seed, " ",
-                      std::filesystem::read_symlink("/proc/self/exe").string(),
-                      " --gtest_filter=", test.test_suite_name(), ".",
-                      test.name());
-}
-
-class SessionSimulationTest : public ::testing::TestWithParam<Seed> {
+class SessionSimulationTest : public SeededTest {
  protected:
-  // At once, since a crash prints no trace.
-  void SetUp() override {
-    if (!GetParam()) std::cout << CommandOf(seed_) << std::endl;
-  }
-
   // A cluster of which the test can run many.
   ClusterOptions SmallCluster() const {
     ClusterOptions options;
@@ -134,12 +83,6 @@ class SessionSimulationTest : public ::testing::TestWithParam<Seed> {
       EXPECT_EQ(cluster.ledger().unsummed_count(), 0);
     }
   }
-
-  const uint64_t seed_ = GetParam() ? *GetParam() : DrawSeed();
-
- private:
-  // Printed with each failure.
-  const ::testing::ScopedTrace trace_{__FILE__, __LINE__, CommandOf(seed_)};
 };
 
 TEST_P(SessionSimulationTest, EachExampleCountsOnce) {

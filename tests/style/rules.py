@@ -36,7 +36,8 @@ FORBIDDEN_INCLUDES = [
 ]
 
 STATE_MACHINES = [
-    "common/session/machine/*", "ps_server/aggregator.*", "ps_server/known_workers.*",
+    "common/session/machine/*", "coordinator/queue/*", "ps_server/aggregator.*",
+    "ps_server/known_workers.*",
 ]
 
 # Calls, sockets, files, threads and clocks: headers of gRPC, of the system, of C++, of Abseil

@@ -1,0 +1,314 @@
+// The life of a job in the queue.
+#include "coordinator/queue/job_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/unit/queue/queue_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::HasSubstr;
+
+class JobQueueTest : public QueueFixture {
+ protected:
+  // The job's one worker and its leader run on the only daemon.
+  std::string Run(const v1::Submission& job) {
+    AddDaemon("a", 4);
+    const std::string id = Submit(job);
+    FollowAll();
+    CHECK_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+    return id;
+  }
+  // The leader ends, and the worker after it.
+  void EndWith(const std::string& id, int exit_code) {
+    End("a", id, v1::TASK_TYPE_CHIEF, exit_code);
+    End("a", id, v1::TASK_TYPE_WORKER, exit_code);
+    FollowAll();
+  }
+  static v1::Submission Retried(uint32_t retries) {
+    v1::Submission job = JobOf(1, 1);
+    job.set_retries(retries);
+    return job;
+  }
+};
+
+TEST_F(JobQueueTest, TheLeaderStartsFirst) {
+  AddDaemon("a", 4);
+  const std::string id = Submit(JobOf(2, 1));
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_STARTING);
+  v1::SyncResponse answer = Follow("a");
+  ASSERT_EQ(answer.orders_size(), 1);
+  EXPECT_EQ(answer.orders(0).task().task().type(), v1::TASK_TYPE_CHIEF);
+  EXPECT_EQ(answer.orders(0).task().generation(), 1);
+  answer = Follow("a");
+  ASSERT_EQ(answer.orders_size(), 3);
+  EXPECT_EQ(answer.orders(2).leader_address(), "host:1");
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_STARTING);
+  Follow("a");
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+}
+
+TEST_F(JobQueueTest, TheLeadersEndIsTheJobsEnd) {
+  const std::string id = Run(JobOf(1, 1));
+  End("a", id, v1::TASK_TYPE_CHIEF, 0);
+  Follow("a");
+  // The worker is ended.
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_ENDING);
+  EXPECT_EQ(Follow("a").orders_size(), 0);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_EQ(queue_->daemons().at("a").used, Resources());
+}
+
+TEST_F(JobQueueTest, ASubmissionWithAKnownKeyIsTheSameJob) {
+  AddDaemon("a", 4);
+  v1::Submission job = JobOf(1, 1);
+  job.set_idempotency_key("key");
+  const std::string id = Submit(job);
+  EXPECT_EQ(Submit(job), id);
+  Restart();
+  EXPECT_EQ(Submit(job), id);
+  job.set_user("ben");
+  EXPECT_NE(Submit(job), id);
+}
+
+TEST_F(JobQueueTest, AJobThatCanNeverFitIsRefusedAtOnce) {
+  AddDaemon("a", 4);
+  Submit(JobOf(1, 4));
+  Submit(JobOf(1, 4));
+  EXPECT_EQ(queue_->Submit(JobOf(2, 4), now_).status(),
+            absl::FailedPreconditionError(
+                "the job would not fit if no other ran: 2 workers of 4 cores "
+                "each: room for 1 on 1 daemon"));
+}
+
+TEST_F(JobQueueTest, AJobThatFailedIsStartedAgainAfterAWhile) {
+  const std::string id = Run(Retried(1));
+  EndWith(id, 1);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(queue_->WhyQueued(id, now_),
+            "starts again in 10s; the last start failed: the leader on a ended "
+            "with exit code 1");
+  Pass(absl::Seconds(9));
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+  Pass(absl::Seconds(1));
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(queue_->FindJob(id)->generation(), 2);
+  EndWith(id, 1);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
+}
+
+TEST_F(JobQueueTest, ABadJobIsNotStartedAgain) {
+  const std::string id = Run(Retried(5));
+  EndWith(id, 2);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
+}
+
+// The leader's machine goes away: no fault of the job.
+TEST_F(JobQueueTest, ALeaderThatASignalEndsIsStartedAgain) {
+  const std::string id = Run(Retried(0));
+  EndWith(id, 138);
+  Pass(absl::Seconds(10));
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(queue_->FindJob(id)->generation(), 2);
+  EndWith(id, 130);
+  Pass(absl::Seconds(10));
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(queue_->FindJob(id)->generation(), 3);
+}
+
+TEST_F(JobQueueTest, AJobThatDoesNotGetStartedFails) {
+  AddDaemon("a", 4);
+  const std::string id = Submit(JobOf(1, 1));
+  Follow("a");
+  messages_["a"].mutable_tasks(0)->clear_address();
+  for (int i = 0; i < 11; ++i) {
+    Pass(absl::Minutes(1));
+    Sync("a");
+  }
+  messages_["a"].clear_tasks();
+  Sync("a");
+  Sync("a");
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(queue_->FindJob(id)->error(),
+            "not all of its tasks were started within 10m");
+}
+
+TEST_F(JobQueueTest, AQueuedJobIsStoppedAtOnce) {
+  Run(JobOf(1, 4));
+  const std::string id = Submit(JobOf(1, 4));
+  ASSERT_EQ(queue_->StopJob(id, now_), absl::OkStatus());
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_STOPPED);
+  EXPECT_EQ(queue_->StopJob("no-job", now_),
+            absl::NotFoundError("there is no job \"no-job\""));
+}
+
+TEST_F(JobQueueTest, ARunningJobIsAskedToStop) {
+  const std::string id = Run(Retried(5));
+  ASSERT_EQ(queue_->StopJob(id, now_), absl::OkStatus());
+  EXPECT_TRUE(Follow("a").orders(0).should_stop());
+  EndWith(id, 130);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_STOPPED);
+}
+
+TEST_F(JobQueueTest, AJobThatDoesNotStopIsKilled) {
+  const std::string id = Run(Retried(5));
+  ASSERT_EQ(queue_->StopJob(id, now_), absl::OkStatus());
+  Pass(absl::Seconds(30));
+  Follow("a");
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+  Pass(absl::Seconds(31));
+  EXPECT_EQ(Follow("a").orders_size(), 0);
+  Follow("a");
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_STOPPED);
+}
+
+TEST_F(JobQueueTest, AJobThatTakesTooLongIsStopped) {
+  const std::string id = Run(WithTimeout(Retried(5), absl::Minutes(2)));
+  Pass(absl::Minutes(1));
+  EXPECT_FALSE(Follow("a").orders(0).should_stop());
+  Pass(absl::Minutes(1));
+  EXPECT_TRUE(Follow("a").orders(0).should_stop());
+  EndWith(id, 130);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(queue_->FindJob(id)->error(), "took longer than its timeout of 2m");
+}
+
+// The time of a job that waits for its next start passes, too.
+TEST_F(JobQueueTest, AJobThatWaitsForARetryTimesOut) {
+  const std::string id = Run(WithTimeout(Retried(5), absl::Seconds(5)));
+  EndWith(id, 1);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+  Pass(absl::Seconds(6));
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
+}
+
+TEST_F(JobQueueTest, ATaskThatIsLostWhileTheJobStartsEndsTheStart) {
+  AddDaemon("a", 4);
+  const std::string id = Submit(JobOf(2, 1));
+  Follow("a");
+  Follow("a");
+  End("a", id, v1::TASK_TYPE_WORKER, 137);
+  Follow("a");
+  Pass(absl::Seconds(11));
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_ENDING);
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(queue_->FindJob(id)->error(),
+            "worker-0 on a ended with exit code 137");
+}
+
+TEST_F(JobQueueTest, ADaemonThatIsStartedAnewHasLostItsTasks) {
+  const std::string id = Run(Retried(1));
+  v1::SyncRequest& message = messages_["a"];
+  message.set_incarnation(2);
+  message.set_sequence(0);
+  message.clear_tasks();
+  EXPECT_EQ(Sync("a").orders_size(), 0);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(queue_->FindJob(id)->error(),
+            "the leader on a: its daemon was started anew");
+  // What the one before has sent comes late.
+  message.set_incarnation(1);
+  EXPECT_EQ(queue_->Sync(message, now_).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(JobQueueTest, AnOldMessageIsRefused) {
+  AddDaemon("a", 4);
+  const v1::SyncRequest old = Message("a", 4);
+  Sync("a");
+  EXPECT_EQ(queue_->Sync(old, now_).status(),
+            absl::AbortedError("a: message 2 came after 3"));
+}
+
+// A job whose daemon was silent starts elsewhere; but if the daemon comes back
+// before that, not before it has ended the old tasks.
+TEST_F(JobQueueTest, ATaskOfAnEarlierStartHoldsTheJobUp) {
+  const std::string id = Run(Retried(5));
+  Pass(absl::Minutes(6));
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+  EXPECT_TRUE(queue_->daemons().at("a").is_lost);
+  EXPECT_EQ(Sync("a").orders_size(), 0);
+  AddDaemon("b", 4);
+  Pass(absl::Minutes(1));
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(queue_->WhyQueued(id, now_),
+            "waits until a has ended a task of an earlier start");
+  messages_["a"].clear_tasks();
+  Sync("a");
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_STARTING);
+}
+
+// An order that was lost is withdrawn, and the task never starts.
+TEST_F(JobQueueTest, ATaskThatWasNeverStartedEnds) {
+  AddDaemon("a", 1);
+  AddDaemon("b", 1);
+  const std::string id = Submit(JobOf(2, 1));
+  const std::string leader = DaemonOf(id);
+  const std::string other = DaemonOf(id, 2);
+  Follow(leader);
+  Follow(leader);
+  End(leader, id, v1::TASK_TYPE_WORKER, 1);
+  End(leader, id, v1::TASK_TYPE_CHIEF, 1);
+  Follow(leader);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_ENDING);
+  // The answer to this does not order the task. An earlier one, which did,
+  // could still be on its way.
+  EXPECT_EQ(Sync(other).orders_size(), 0);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_ENDING);
+  Sync(other);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
+}
+
+TEST_F(JobQueueTest, ADrainedDaemonKeepsItsTasksAndGetsNoOthers) {
+  const std::string id = Run(JobOf(1, 1));
+  ASSERT_EQ(queue_->DrainDaemon("a", true), absl::OkStatus());
+  Restart();
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(queue_->Submit(JobOf(1, 1), now_).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(queue_->DrainDaemon("b", true).code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(JobQueueTest, OnlyAJobThatHasEndedIsDeleted) {
+  const std::string id = Run(JobOf(1, 1));
+  EXPECT_EQ(queue_->DeleteJob(id), absl::FailedPreconditionError(
+                                       "job-1 has not ended; stop it first"));
+  EndWith(id, 0);
+  ASSERT_EQ(queue_->DeleteJob(id), absl::OkStatus());
+  TakeActions();
+  EXPECT_TRUE(jobs_.empty());
+  EXPECT_EQ(queue_->FindJob(id), nullptr);
+}
+
+TEST_F(JobQueueTest, ALostDaemonIsForgottenInTheEnd) {
+  AddDaemon("a", 4);
+  Pass(absl::Hours(23));
+  EXPECT_TRUE(daemons_.contains("a"));
+  Pass(absl::Hours(2));
+  EXPECT_FALSE(daemons_.contains("a"));
+}
+
+TEST_F(JobQueueTest, ThereAreNotTooManyDaemonsAndJobs) {
+  options_.max_daemons = 1;
+  options_.max_queued = 1;
+  Restart();
+  AddDaemon("a", 1);
+  EXPECT_EQ(queue_->Sync(Message("b", 1), now_).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  Submit(JobOf(1, 1));
+  Submit(JobOf(1, 1));
+  EXPECT_EQ(queue_->Submit(JobOf(1, 1), now_).status(),
+            absl::ResourceExhaustedError("the queue is full: 1 jobs wait"));
+}
+
+}  // namespace
+}  // namespace paceline
