@@ -16,6 +16,7 @@
 #include "common/job/job_plan.h"
 #include "common/limits.h"
 #include "common/net/listener.h"
+#include "common/rpc/health_service.h"
 #include "common/rpc/rpc_server.h"
 #include "common/sharding/shard_plan.h"
 #include "ps_server/ps_service.h"
@@ -23,6 +24,9 @@
 
 namespace paceline {
 namespace {
+
+// Time between two beats of the main loop, which has nothing else to do.
+constexpr absl::Duration kBeatInterval = absl::Milliseconds(100);
 
 // A one-time event that a thread can wait for.
 class Notification {
@@ -32,9 +36,11 @@ class Notification {
     happened_ = true;
     changed_.NotifyAll();
   }
-  void Wait() {
+  // Returns whether it happened, after `timeout` at most.
+  bool WaitFor(absl::Duration timeout) {
     MutexLock lock(mutex_);
-    while (!happened_) changed_.WaitFor(mutex_, absl::Seconds(1));
+    if (!happened_) changed_.WaitFor(mutex_, timeout);
+    return happened_;
   }
 
  private:
@@ -73,13 +79,23 @@ size_t MemoryBytes(const v1::Job& job, size_t max_data_bytes) {
 absl::Status RunPsServer(PsServerOptions options) {
   // Set before the threads start that apply gradients, which inherit the mode.
   FlushDenormals();
-  // The listener's queue holds connections until the server accepts them.
   ASSIGN_OR_RETURN(Listener listener, Listener::Open(options.listen_address));
   options.member.address =
       options.advertised_address.empty()
           ? WithPort(options.listen_address, listener.port())
           : options.advertised_address;
   LOG(INFO) << "listening on " << options.member.address;
+  // Serve before the leader is there, for probes; until the job is known, all
+  // other calls are refused.
+  const auto guard = std::make_shared<CallGuard>(options.secret);
+  Shard shard(options.member.incarnation);
+  PsService service(shard);
+  HealthService health;
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<RpcServer> server,
+      RpcServer::Start(
+          std::move(listener),
+          {guard, {&service, &health}, limits::kServerMemoryBytes}));
 
   // If the leader orders the end, this process shuts down in order. If the
   // leader is lost, on_stop ends the process at once.
@@ -91,18 +107,17 @@ absl::Status RunPsServer(PsServerOptions options) {
   };
   ASSIGN_OR_RETURN(const std::unique_ptr<Member> member,
                    Member::Join(options.member));
+  shard.SetCheckpointFolder(member->registration().checkpoint_folder());
+  // The leader calls from now on. Workers follow when the job has started.
+  guard->SetJob(options.member.caller->job());
   const v1::Job& job = member->registration().job();
   ASSIGN_OR_RETURN(const size_t max_data_bytes, LargestMessageBytes(job));
-  const auto guard = std::make_shared<CallGuard>(options.secret);
-  guard->SetJob(options.member.caller->job());
-  Shard shard(options.member.incarnation);
-  shard.SetCheckpointFolder(member->registration().checkpoint_folder());
-  PsService service(shard, max_data_bytes);
-  ASSIGN_OR_RETURN(
-      const std::unique_ptr<RpcServer> server,
-      RpcServer::Start(std::move(listener),
-                       {guard, &service, MemoryBytes(job, max_data_bytes)}));
-  stopped.Wait();
+  service.SetMaxDataBytes(max_data_bytes);
+  server->SetMemoryBytes(MemoryBytes(job, max_data_bytes));
+  do {
+    health.Beat(shard.is_ready());
+  } while (!stopped.WaitFor(kBeatInterval));
+  health.EndBeats();
   member->Leave(absl::OkStatus());
   // End without joining threads: one may hang in a write to disk, or in a call
   // that waits for it.

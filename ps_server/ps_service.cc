@@ -22,12 +22,12 @@ absl::Status FailedToAttach(const absl::Status& reason) {
 
 }  // namespace
 
-PsService::PsService(Shard& shard, size_t max_data_bytes)
+PsService::PsService(Shard& shard)
     : RpcService(v1::ParameterServerService::service_full_name()),
       shard_(shard),
       memory_(std::make_shared<BlockMemoryPool>()) {
   AddControl();
-  AddData(max_data_bytes);
+  AddData();
 }
 
 PsService::~PsService() {
@@ -84,8 +84,9 @@ void PsService::AddControl() {
       });
 }
 
-void PsService::AddData(size_t max_data_bytes) {
-  Add("Push", {[this](ServerCall& call) { Push(call); }, max_data_bytes});
+void PsService::AddData() {
+  Add("Push",
+      {[this](ServerCall& call) { Push(call); }, limits::kMaxMessageBytes});
   // An Apply request has no blocks, so the small limit is enough.
   Add("Apply",
       {[this](ServerCall& call) { AnswerWithVariables(call, &Shard::Apply); },
@@ -98,6 +99,10 @@ void PsService::AddData(size_t max_data_bytes) {
 }
 
 void PsService::Push(ServerCall& call) {
+  if (call.request().Length() > max_data_bytes_) {
+    return call.Finish(
+        TooLarge(call.request().Length(), max_data_bytes_.load()));
+  }
   const auto push = std::make_shared<PushMessages>(memory_);
   const absl::Status read = ReadPush(
       call.request(),

@@ -2,6 +2,7 @@
 #ifndef PACELINE_PS_SERVER_PS_SERVICE_H_
 #define PACELINE_PS_SERVER_PS_SERVICE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 
@@ -19,12 +20,13 @@ namespace paceline {
 // Attach. The thread that writes a checkpoint completes WriteCheckpoint.
 class PsService : public RpcService {
  public:
-  // `shard` must outlive the service. Requests with blocks of more than
-  // `max_data_bytes` are refused.
-  explicit PsService(Shard& shard,
-                     size_t max_data_bytes = limits::kMaxMessageBytes);
+  // `shard` must outlive the service.
+  explicit PsService(Shard& shard);
   // Destroy the server that uses the service first. Joins all threads.
   ~PsService() override;
+
+  // Requests with blocks of more bytes are refused from now on.
+  void SetMaxDataBytes(size_t bytes) { max_data_bytes_ = bytes; }
 
  private:
   void AddControl();
@@ -33,7 +35,7 @@ class PsService : public RpcService {
   template <typename Request, typename Response, typename Handle>
   void AddLong(absl::string_view method, size_t max_request_bytes,
                Handle handle);
-  void AddData(size_t max_data_bytes);
+  void AddData();
   void Push(ServerCall& call);
   template <typename Request, typename Response>
   void AnswerWithVariables(
@@ -46,6 +48,7 @@ class PsService : public RpcService {
   absl::Status RunApart(std::function<void()> work);
 
   Shard& shard_;
+  std::atomic<size_t> max_data_bytes_ = limits::kMaxMessageBytes;
   // Shared, since calls whose answers are still being sent use the memory.
   const std::shared_ptr<BlockMemoryPool> memory_;
   Mutex mutex_;

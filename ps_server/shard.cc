@@ -159,6 +159,11 @@ Shard::~Shard() {
   if (chunks.ok()) LogStaleness(**chunks);
 }
 
+bool Shard::is_ready() const {
+  MutexLock lock(mutex_);
+  return is_ready_;
+}
+
 absl::StatusOr<const Shard::Chunks*> Shard::Ready() const {
   MutexLock lock(mutex_);
   if (!is_ready_) {

@@ -45,6 +45,9 @@ class Shard {
   absl::Status Initialize(const v1::InitializeRequest& request,
                           v1::InitializeResponse& response);
 
+  // Whether it holds its variables.
+  bool is_ready() const;
+
   // As in PsClient, blocks are passed beside the messages: the variables are
   // written into `buffers`, which must have the sizes of block_sizes() of the
   // chunk, and may be the memory of this call's gradients. InvalidArgument if

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/base/status_macros.h"
@@ -32,14 +33,20 @@ inline std::shared_ptr<Caller> TestCaller(
 
 // Serves that job with `thread_count` threads; 0: by the number of cores.
 inline absl::StatusOr<std::unique_ptr<RpcServer>> StartTestServer(
-    const std::string& address, RpcService& service,
+    const std::string& address, std::vector<RpcService*> services,
     std::optional<JobSecret> secret = std::nullopt, int thread_count = 0) {
   ASSIGN_OR_RETURN(Listener listener, Listener::Open(address));
   auto guard = std::make_shared<CallGuard>(std::move(secret));
   guard->SetJob(TestJobIdentity());
   return RpcServer::Start(
       std::move(listener),
-      {guard, &service, limits::kMaxMessageBytes, thread_count});
+      {guard, std::move(services), limits::kMaxMessageBytes, thread_count});
+}
+inline absl::StatusOr<std::unique_ptr<RpcServer>> StartTestServer(
+    const std::string& address, RpcService& service,
+    std::optional<JobSecret> secret = std::nullopt, int thread_count = 0) {
+  return StartTestServer(address, std::vector<RpcService*>{&service},
+                         std::move(secret), thread_count);
 }
 
 }  // namespace paceline

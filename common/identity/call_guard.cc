@@ -17,11 +17,16 @@ namespace {
 constexpr char kRemedy[] =
     "; give all tasks of the job the same secret (--job-secret-file)";
 
+// The address of a peer, "ipv4:10.0.0.2:43210", without its port.
+absl::string_view AddressOf(absl::string_view peer) {
+  return peer.substr(0, peer.rfind(':'));
+}
+
 // The key by which open calls are counted: the process, if it has proven its
-// identity, else the peer's address, "ipv4:10.0.0.2:43210", without its port.
+// identity, else the peer's address.
 std::string CountedAs(const v1::CallHeader& header, absl::string_view peer,
                       bool is_proven) {
-  if (!is_proven) return std::string(peer.substr(0, peer.rfind(':')));
+  if (!is_proven) return std::string(AddressOf(peer));
   return absl::StrCat(header.sender().type(), "/", header.sender().index(), "/",
                       header.incarnation());
 }
@@ -42,7 +47,11 @@ std::string CallGuard::Challenge(absl::string_view peer) const {
 
 absl::StatusOr<std::unique_ptr<CallGuard::Admission>> CallGuard::Admit(
     absl::string_view peer, absl::string_view method, absl::string_view header,
-    bool needs_job) {
+    Access access) {
+  if (access == Access::kAnybody) {
+    return Begin(absl::StrCat("anybody at ", AddressOf(peer), method),
+                 kMaxUnprovenCalls);
+  }
   // A caller without a header may be a stranger, so it gets the same answer as
   // a caller without a valid proof.
   if (header.empty() && secret_) {
@@ -55,7 +64,7 @@ absl::StatusOr<std::unique_ptr<CallGuard::Admission>> CallGuard::Admit(
   }
   RETURN_IF_ERROR(CheckProof(peer, received.content, received.mac,
                              received.header.sequence()));
-  RETURN_IF_ERROR(CheckJob(received.header, peer, needs_job));
+  RETURN_IF_ERROR(CheckJob(received.header, peer, access));
   return Begin(
       CountedAs(received.header, peer, secret_.has_value()),
       secret_ ? limits::kMaxCallsPerCaller : limits::kMaxCallsPerAddress);
@@ -116,9 +125,10 @@ absl::Status CallGuard::TakeSequence(absl::string_view peer,
 }
 
 absl::Status CallGuard::CheckJob(const v1::CallHeader& header,
-                                 absl::string_view peer, bool needs_job) {
+                                 absl::string_view peer, Access access) {
   const JobIdentity theirs = {header.job_id(), header.generation()};
-  if (!needs_job && theirs == JobIdentity()) return absl::OkStatus();
+  if (access == Access::kNewcomers && theirs == JobIdentity())
+    return absl::OkStatus();
   JobIdentity ours;
   {
     MutexLock lock(mutex_);

@@ -26,14 +26,29 @@
 
 namespace paceline {
 
+// Who may call a method.
+enum class Access {
+  // Tasks of the server's job, which prove it.
+  kMembers,
+  // Tasks with the job's secret, also before they know the job.
+  kNewcomers,
+  // Anybody, without a header: methods that cost and tell next to nothing.
+  kAnybody,
+};
+
+// Open calls per address of each method that anybody may call: the probes of a
+// machine ask one at a time. By method, so that calls which stay open leave
+// room for short ones.
+inline constexpr int kMaxUnprovenCalls = 8;
+
 // Thread-safe. Must outlive the calls that it admits.
 class CallGuard {
  public:
   // Without a secret no proof is required.
   explicit CallGuard(std::optional<JobSecret> secret);
 
-  // Sets the server's job. Before that all calls are refused with Unavailable,
-  // except those that need no job.
+  // Sets the server's job. Before that all calls of members are refused with
+  // Unavailable.
   void SetJob(const JobIdentity& job);
 
   // An admitted call, which counts as open until this object is destroyed.
@@ -51,8 +66,7 @@ class CallGuard {
   };
 
   // A call of `method` arrived over the connection `peer` (gRPC's name), with
-  // `header` in its metadata. `needs_job`: false for calls that a task makes
-  // before it knows its job. Errors:
+  // `header` in its metadata. Errors:
   //  * InvalidArgument: the header is malformed or for another method.
   //  * Unauthenticated: there is no valid proof. The server must send
   //    Challenge() to the caller.
@@ -62,7 +76,7 @@ class CallGuard {
   absl::StatusOr<std::unique_ptr<Admission>> Admit(absl::string_view peer,
                                                    absl::string_view method,
                                                    absl::string_view header,
-                                                   bool needs_job);
+                                                   Access access);
 
   // The challenge for callers over this connection.
   std::string Challenge(absl::string_view peer) const;
@@ -81,7 +95,7 @@ class CallGuard {
                           absl::string_view mac, uint64_t sequence);
   absl::Status TakeSequence(absl::string_view peer, uint64_t sequence);
   absl::Status CheckJob(const v1::CallHeader& header, absl::string_view peer,
-                        bool needs_job);
+                        Access access);
   absl::StatusOr<std::unique_ptr<Admission>> Begin(std::string caller,
                                                    int max_open);
   void End(const std::string& caller);

@@ -1,5 +1,7 @@
 #include "common/rpc/call_door.h"
 
+#include <grpcpp/alarm.h>
+
 #include <functional>
 #include <string>
 #include <utility>
@@ -27,6 +29,11 @@ constexpr absl::Duration kPatience = absl::Seconds(5);
 
 }  // namespace
 
+absl::Status TooLarge(size_t bytes, size_t limit) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("a request of ", bytes, " bytes; expected at most ", limit));
+}
+
 // A call:
 //
 //   awaited ──> Arrive ──> admitted ──> Receive ──> handled ──> End
@@ -34,7 +41,9 @@ constexpr absl::Duration kPatience = absl::Seconds(5);
 //                  └──> refused, its request unread ─────────────┘
 //
 // gRPC reports the end twice: the end of the last operation, and whether the
-// call was cancelled. After both, the object deletes itself.
+// call was cancelled. A call without a proof also has an alarm, which ends when
+// the request arrives or is late. After all of these, the object deletes
+// itself.
 class CallDoor::Call final : public ServerCall {
  public:
   explicit Call(CallDoor& door) : door_(door) {}
@@ -65,6 +74,12 @@ class CallDoor::Call final : public ServerCall {
     stream_.WriteAndFinish(response, grpc::WriteOptions(), grpc::Status::OK,
                            Begin(finished_));
   }
+  void Send(grpc::ByteBuffer response, std::function<void()> sent) override {
+    MutexLock lock(mutex_);
+    on_sent_ = std::move(sent);
+    stream_.Write(response, Begin(sent_));
+  }
+  void Cancel() override { context_.TryCancel(); }
   void OnCancelled(std::function<void()> on_cancel) override {
     {
       MutexLock lock(mutex_);
@@ -85,18 +100,22 @@ class CallDoor::Call final : public ServerCall {
     const absl::Status admitted = Admit();
     if (!admitted.ok()) return Refuse(admitted);
     MutexLock lock(mutex_);
+    if (method_->access == Access::kAnybody) {
+      ++expected_ends_;
+      SetAlarm();
+    }
     stream_.Read(&request_, Begin(received_));
   }
 
   absl::Status Admit() {
-    const auto method = door_.service_.methods().find(context_.method());
-    if (method == door_.service_.methods().end()) {
+    const auto method = door_.methods_.find(context_.method());
+    if (method == door_.methods_.end()) {
       return absl::UnimplementedError("this task has no such method");
     }
-    method_ = &method->second;
+    method_ = method->second;
     const std::string peer = context_.peer();
     absl::StatusOr<std::unique_ptr<CallGuard::Admission>> admission =
-        door_.guard_->Admit(peer, method->first, Header(), method_->needs_job);
+        door_.guard_->Admit(peer, method->first, Header(), method_->access);
     if (absl::IsUnauthenticated(admission.status())) {
       context_.AddTrailingMetadata(kChallengeKey,
                                    door_.guard_->Challenge(peer));
@@ -113,13 +132,45 @@ class CallDoor::Call final : public ServerCall {
   }
 
   void Receive(bool ok) {
+    {
+      MutexLock lock(mutex_);
+      is_received_ = true;
+      // Without effect if there is no alarm, or it has gone off.
+      alarm_.Cancel();
+    }
     if (!ok) return Finish(absl::InvalidArgumentError("there is no request"));
     if (request_.Length() > method_->max_request_bytes) {
-      return Finish(absl::ResourceExhaustedError(absl::StrCat(
-          "a request of ", request_.Length(), " bytes; expected at most ",
-          method_->max_request_bytes)));
+      return Finish(TooLarge(request_.Length(), method_->max_request_bytes));
     }
     method_->handle(*this);
+  }
+
+  void SetAlarm() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    alarm_.Set(door_.queue_.get(),
+               absl::ToChronoTime(absl::Now() + kUnprovenTimeout),
+               Begin(late_));
+  }
+
+  // The alarm went off, if `ok`; else it was cancelled. If the threads were
+  // busy, it may come first although the request is there.
+  void EndIfLate(bool ok) {
+    {
+      MutexLock lock(mutex_);
+      if (ok && !is_received_) {
+        if (!std::exchange(is_overdue_, true)) return SetAlarm();
+        context_.TryCancel();
+      }
+    }
+    End(true);
+  }
+
+  void TellSent(bool /*ok*/) {
+    std::function<void()> on_sent;
+    {
+      MutexLock lock(mutex_);
+      on_sent = std::exchange(on_sent_, nullptr);
+    }
+    on_sent();
   }
 
   void Refuse(const absl::Status& status) {
@@ -141,7 +192,7 @@ class CallDoor::Call final : public ServerCall {
   void End(bool /*ok*/) {
     {
       MutexLock lock(mutex_);
-      if (++ends_ < 2) return;
+      if (++ends_ < expected_ends_) return;
     }
     Delete();
   }
@@ -164,22 +215,35 @@ class CallDoor::Call final : public ServerCall {
   grpc::GenericServerAsyncReaderWriter stream_{&context_};
   Operation arrived_ = {this, &Call::Arrive};
   Operation received_ = {this, &Call::Receive};
+  Operation late_ = {this, &Call::EndIfLate};
+  Operation sent_ = {this, &Call::TellSent};
   Operation finished_ = {this, &Call::End};
   Operation over_ = {this, &Call::LearnWhetherCancelled};
   const RpcMethod* method_ = nullptr;
   std::unique_ptr<CallGuard::Admission> admission_;
   grpc::ByteBuffer request_;
   Mutex mutex_;
+  grpc::Alarm alarm_ ABSL_GUARDED_BY(mutex_);
+  // Whether the request has arrived, or will not.
+  bool is_received_ ABSL_GUARDED_BY(mutex_) = false;
+  // Whether the alarm has gone off before.
+  bool is_overdue_ ABSL_GUARDED_BY(mutex_) = false;
   int ends_ ABSL_GUARDED_BY(mutex_) = 0;
+  int expected_ends_ ABSL_GUARDED_BY(mutex_) = 2;
+  std::function<void()> on_sent_ ABSL_GUARDED_BY(mutex_);
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   std::function<void()> on_cancel_ ABSL_GUARDED_BY(mutex_);
 };
 
-CallDoor::CallDoor(std::shared_ptr<CallGuard> guard, const RpcService& service,
+CallDoor::CallDoor(std::shared_ptr<CallGuard> guard,
+                   absl::Span<RpcService* const> services,
                    grpc::ServerBuilder& builder)
-    : guard_(std::move(guard)),
-      service_(service),
-      queue_(builder.AddCompletionQueue()) {
+    : guard_(std::move(guard)), queue_(builder.AddCompletionQueue()) {
+  for (const RpcService* service : services) {
+    for (const auto& [name, method] : service->methods()) {
+      CHECK(methods_.emplace(name, &method).second) << name;
+    }
+  }
   builder.RegisterAsyncGenericService(&generic_);
 }
 

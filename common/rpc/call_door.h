@@ -7,15 +7,26 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
+#include <map>
 #include <memory>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "common/base/mutex.h"
 #include "common/identity/call_guard.h"
 #include "common/rpc/rpc_service.h"
 
 namespace paceline {
+
+// Time from the header of a call that needs no proof until its request must
+// have arrived; clients send both at once. It is given twice, since the threads
+// may have been busy with other calls the first time. gRPC puts a message
+// together before its size can be checked, so this bounds the memory that
+// strangers may fill: 125 MB over 10 Gbit/s.
+inline constexpr absl::Duration kUnprovenTimeout = absl::Milliseconds(50);
 
 // Handles the calls of a gRPC server with its asynchronous API, on our own
 // threads. gRPC's callback API would switch threads for each operation of a
@@ -24,9 +35,10 @@ namespace paceline {
 // The object must be created, opened, closed and destroyed by the same thread.
 class CallDoor {
  public:
-  // Registers with `builder`, so that the server's calls arrive here. `service`
-  // must outlive the object.
-  CallDoor(std::shared_ptr<CallGuard> guard, const RpcService& service,
+  // Registers with `builder`, so that the server's calls arrive here. The
+  // services must outlive the object, and have different methods.
+  CallDoor(std::shared_ptr<CallGuard> guard,
+           absl::Span<RpcService* const> services,
            grpc::ServerBuilder& builder);
   // Call Close first, if Open was called, and destroy the server.
   ~CallDoor();
@@ -35,7 +47,7 @@ class CallDoor {
   // `thread_count` threads.
   void Open(int thread_count);
   // Shuts `server` down: cancels open calls after a short grace, and blocks
-  // until the service has finished them.
+  // until the services have finished them.
   void Close(grpc::Server& server);
 
  private:
@@ -49,7 +61,8 @@ class CallDoor {
   void EndCall();
 
   const std::shared_ptr<CallGuard> guard_;
-  const RpcService& service_;
+  // By "/service/Method".
+  std::map<absl::string_view, const RpcMethod*> methods_;
   grpc::AsyncGenericService generic_;
   const std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::vector<std::thread> threads_;

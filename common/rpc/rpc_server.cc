@@ -35,14 +35,14 @@ void SetKeepalive(grpc::ServerBuilder& builder) {
 
 void SetLimits(const RpcServerOptions& options, grpc::ServerBuilder& builder) {
   size_t largest = 0;
-  for (const auto& [name, method] : options.service->methods()) {
-    largest = std::max(largest, method.max_request_bytes);
+  for (const RpcService* service : options.services) {
+    for (const auto& [name, method] : service->methods()) {
+      largest = std::max(largest, method.max_request_bytes);
+    }
   }
   builder.SetMaxReceiveMessageSize(
       static_cast<int>(std::min<size_t>(largest, limits::kMaxMessageBytes)));
   builder.SetMaxSendMessageSize(limits::kMaxMessageBytes);
-  builder.SetResourceQuota(
-      grpc::ResourceQuota("paceline").Resize(options.memory_bytes));
   for (const grpc_compression_algorithm each :
        {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP}) {
     builder.SetCompressionAlgorithmSupportStatus(each, false);
@@ -62,6 +62,7 @@ void SetLimits(const RpcServerOptions& options, grpc::ServerBuilder& builder) {
 }  // namespace
 
 struct RpcServer::Impl {
+  grpc::ResourceQuota memory{"paceline"};
   std::unique_ptr<CallDoor> door;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> grpc_acceptor;
   std::unique_ptr<grpc::Server> server;
@@ -73,12 +74,14 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
   auto impl = std::make_unique<Impl>();
   grpc::ServerBuilder builder;
   impl->door =
-      std::make_unique<CallDoor>(options.guard, *options.service, builder);
+      std::make_unique<CallDoor>(options.guard, options.services, builder);
   impl->grpc_acceptor = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       grpc::InsecureServerCredentials());
   SetKeepalive(builder);
   SetLimits(options, builder);
+  impl->memory.Resize(options.memory_bytes);
+  builder.SetResourceQuota(impl->memory);
   impl->server = builder.BuildAndStart();
   const int port = listener.port();
   if (impl->server == nullptr) {
@@ -98,6 +101,8 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
 
 RpcServer::RpcServer(std::unique_ptr<Impl> impl, int port)
     : impl_(std::move(impl)), port_(port) {}
+
+void RpcServer::SetMemoryBytes(size_t bytes) { impl_->memory.Resize(bytes); }
 
 RpcServer::~RpcServer() {
   impl_->acceptor.reset();

@@ -28,7 +28,7 @@ namespace paceline {
 struct RpcServerOptions {
   std::shared_ptr<CallGuard> guard;
   // Must outlive the server.
-  RpcService* service = nullptr;
+  std::vector<RpcService*> services;
   // Memory that gRPC may use for incoming messages of all connections, in
   // bytes; at least twice the largest request.
   size_t memory_bytes = 0;
@@ -43,9 +43,12 @@ class RpcServer {
   static absl::StatusOr<std::unique_ptr<RpcServer>> Start(
       Listener listener, const RpcServerOptions& options);
 
-  // Cancels open calls after a short grace, blocks until the service has
+  // Cancels open calls after a short grace, blocks until the services have
   // finished them, and joins all threads.
   ~RpcServer();
+
+  // Changes RpcServerOptions::memory_bytes.
+  void SetMemoryBytes(size_t bytes);
 
   int port() const { return port_; }
 

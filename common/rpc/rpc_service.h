@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "common/identity/call_guard.h"
 #include "common/rpc/message_bytes.h"
 
 namespace paceline {
@@ -25,8 +26,15 @@ class ServerCall {
   // Ends the call; call it exactly once.
   virtual void Finish(const absl::Status& error) = 0;
   virtual void Finish(grpc::ByteBuffer response) = 0;
-  // Calls `on_cancel` once if the caller gives up or its connection ends before
-  // the call is finished; at once if that has already happened.
+  // Sends one of several responses. Calls `sent` once it is under way, or the
+  // call was cancelled; only then another may be sent, or the call finished.
+  virtual void Send(grpc::ByteBuffer response, std::function<void()> sent) = 0;
+  // Cancels the call, also while a response waits for its caller to read. It
+  // still must be finished.
+  virtual void Cancel() = 0;
+  // Calls `on_cancel` once if the call is cancelled: its caller gives up, or
+  // its connection ends. At once if that has already happened; perhaps even
+  // after the call was finished.
   virtual void OnCancelled(std::function<void()> on_cancel) = 0;
 
  protected:
@@ -41,9 +49,11 @@ struct RpcMethod {
   std::function<void(ServerCall&)> handle;
   // Larger requests are refused.
   size_t max_request_bytes = 0;
-  // False for calls that a task makes before it knows its job.
-  bool needs_job = true;
+  Access access = Access::kMembers;
 };
+
+// The error of a request that is larger than the limit.
+absl::Status TooLarge(size_t bytes, size_t limit);
 
 // Must not change while it is served.
 class RpcService {
@@ -71,7 +81,7 @@ class RpcService {
   // returns or later; both messages are valid until then.
   template <typename Request, typename Response, typename Handle>
   void AddMessages(absl::string_view method, size_t max_request_bytes,
-                   Handle handle, bool needs_job = true) {
+                   Handle handle, Access access = Access::kMembers) {
     Add(method, {[handle = std::move(handle)](ServerCall& call) {
                    struct Messages {
                      Request request;
@@ -87,7 +97,7 @@ class RpcService {
                             call.Finish(WriteMessage(messages->response));
                           });
                  },
-                 max_request_bytes, needs_job});
+                 max_request_bytes, access});
   }
 
  private:

@@ -1,5 +1,6 @@
 """A client in Python that knows only proto/: it initialises a parameter server,
-pulls, pushes, and pulls again. Debian's python3-grpcio; messages by protoc.
+pulls, pushes, and pulls again; and a probe that asks for the server's health.
+Debian's python3-grpcio; messages by protoc.
 
     grpcio_test.py SHARD_SERVER SOURCE_FOLDER
 """
@@ -47,6 +48,15 @@ def load_messages(folder):
     sys.path.insert(0, folder)
     return (importlib.import_module("paceline.v1.ps_pb2"),
             importlib.import_module("paceline.v1.call_pb2"))
+
+
+def load_health(folder):
+    """The messages of proto/grpc/health/v1, whose package `grpc` is also that of
+    the library."""
+    name = "health_pb2"
+    proto = os.path.join(SOURCE, "proto", "grpc", "health", "v1")
+    subprocess.run(["protoc", f"-I{proto}", f"--python_out={folder}", "health.proto"], check=True)
+    return importlib.import_module(name)
 
 
 class Prover:
@@ -151,8 +161,40 @@ class PythonClientTest(unittest.TestCase):
             call(b"", timeout=TIMEOUT_SECONDS)
         self.assertEqual(raised.exception.code(), grpc.StatusCode.UNAUTHENTICATED)
 
+    def ask(self, kind, method, service):
+        call = kind(f"/grpc.health.v1.Health/{method}",
+                    request_serializer=health.HealthCheckRequest.SerializeToString,
+                    response_deserializer=health.HealthCheckResponse.FromString)
+        return call(health.HealthCheckRequest(service=service), timeout=TIMEOUT_SECONDS)
+
+    def check(self, service):
+        return self.ask(self.channel.unary_unary, "Check", service).status
+
+    def test_anybody_may_ask_for_the_health(self):
+        answer = health.HealthCheckResponse
+        self.assertEqual(self.check(""), answer.SERVING)
+        self.assertEqual(self.check("liveness"), answer.SERVING)
+        self.assertEqual(self.check("readiness"), answer.NOT_SERVING)
+        with self.assertRaises(grpc.RpcError) as raised:
+            self.check("the weather")
+        self.assertEqual(raised.exception.code(), grpc.StatusCode.NOT_FOUND)
+
+    def test_a_watch_sees_that_the_server_gets_ready(self):
+        answer = health.HealthCheckResponse
+        unknown = self.ask(self.channel.unary_stream, "Watch", "the weather")
+        self.assertEqual(next(unknown).status, answer.SERVICE_UNKNOWN)
+        watch = self.ask(self.channel.unary_stream, "Watch", "readiness")
+        self.assertEqual(next(watch).status, answer.NOT_SERVING)
+        self.server.stdin.write("ready\n")
+        self.server.stdin.flush()
+        self.assertEqual(next(watch).status, answer.SERVING)
+        self.assertEqual(self.check("readiness"), answer.SERVING)
+        watch.cancel()
+        unknown.cancel()
+
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as messages:
         ps, call_messages = load_messages(messages)
+        health = load_health(messages)
         unittest.main(argv=sys.argv[:1])

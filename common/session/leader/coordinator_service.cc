@@ -54,7 +54,7 @@ CoordinatorService::CoordinatorService(SharedSession& session)
         }),
                response, done);
       },
-      /*needs_job=*/false);
+      Access::kNewcomers);
   AddWaitingCalls();
   AddReports();
 }

@@ -147,10 +147,11 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
       new Leader(std::move(options), std::move(model), std::move(manifest),
                  identity, std::move(session)));
   if (restored) leader->outcome_.resumed_step = restored->step;
-  ASSIGN_OR_RETURN(
-      leader->server_,
-      RpcServer::Start(std::move(listener),
-                       {guard, &leader->service_, limits::kServerMemoryBytes}));
+  ASSIGN_OR_RETURN(leader->server_,
+                   RpcServer::Start(std::move(listener),
+                                    {guard,
+                                     {&leader->service_, &leader->health_},
+                                     limits::kServerMemoryBytes}));
   return leader;
 }
 
@@ -181,9 +182,12 @@ Outcome Leader::Run(const std::function<void()>& poll) {
     poll();
     // Ask before taking the actions: once all tasks are gone, no new action
     // arrives, so those taken below are the last.
-    all_gone = session_.Handle([](Session& session, absl::Time now) {
-      return session.ended() && session.AllGone(now);
+    bool has_ended = false;
+    all_gone = session_.Handle([&](Session& session, absl::Time now) {
+      has_ended = session.ended();
+      return has_ended && session.AllGone(now);
     });
+    health_.Beat(/*is_ready=*/!has_ended);
     for (const Action& action : session_.TakeActions(
              all_gone ? absl::ZeroDuration() : kLoopInterval)) {
       std::visit([this](const auto& each) { CarryOut(each); }, action);
@@ -192,6 +196,7 @@ Outcome Leader::Run(const std::function<void()>& poll) {
     if (checkpoints_ != nullptr) checkpoints_->Poll();
     ShowProgress();
   }
+  health_.EndBeats();
   session_.Close();
   shards_.reset();
   if (checkpoints_ != nullptr) {

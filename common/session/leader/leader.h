@@ -20,6 +20,7 @@
 #include "common/cluster/task.h"
 #include "common/identity/caller.h"
 #include "common/job/job_model.h"
+#include "common/rpc/health_service.h"
 #include "common/rpc/rpc_server.h"
 #include "common/session/leader/checkpoint_taker.h"
 #include "common/session/leader/coordinator_service.h"
@@ -108,6 +109,7 @@ class Leader {
   const std::shared_ptr<Caller> caller_;
   SharedSession session_;
   CoordinatorService service_;
+  HealthService health_;
   std::unique_ptr<RpcServer> server_;
   // The holders of the variables: the parameter servers, once their addresses
   // are known, or the workers.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/identity/call_header.h"
 #include "common/identity/caller.h"
 #include "common/limits.h"
@@ -49,8 +50,8 @@ class CallGuardTest : public ::testing::Test {
         ->Header(method, sequence, guard_.Challenge(kPeer));
   }
   absl::Status Admit(const std::string& header, const std::string& peer = kPeer,
-                     bool needs_job = true) {
-    return guard_.Admit(peer, kMethod, header, needs_job).status();
+                     Access access = Access::kMembers) {
+    return guard_.Admit(peer, kMethod, header, access).status();
   }
 
   CallGuard guard_{Secret()};
@@ -113,19 +114,20 @@ TEST_F(CallGuardTest, AnotherJobOrGenerationHasACodeOfItsOwn) {
 
 TEST_F(CallGuardTest, OnlyARegistrationNeedsNoJob) {
   EXPECT_EQ(Admit(Header(1, {})).code(), absl::StatusCode::kPermissionDenied);
-  EXPECT_TRUE(Admit(Header(2, {}), kPeer, /*needs_job=*/false).ok());
+  EXPECT_TRUE(Admit(Header(2, {}), kPeer, Access::kNewcomers).ok());
   CallGuard joining(std::nullopt);
   const std::string header =
       WorkerOf(kJob, std::nullopt)->Header(kMethod, 1, "");
-  EXPECT_EQ(joining.Admit(kPeer, kMethod, header, true).status().code(),
-            absl::StatusCode::kUnavailable);
+  EXPECT_EQ(
+      joining.Admit(kPeer, kMethod, header, Access::kMembers).status().code(),
+      absl::StatusCode::kUnavailable);
 }
 
 TEST_F(CallGuardTest, OpenCallsOfACallerAreBounded) {
   std::vector<std::unique_ptr<CallGuard::Admission>> open;
   uint64_t sequence = 0;
   const auto call = [&] {
-    return guard_.Admit(kPeer, kMethod, Header(++sequence), true);
+    return guard_.Admit(kPeer, kMethod, Header(++sequence), Access::kMembers);
   };
   for (int i = 0; i < limits::kMaxCallsPerCaller; ++i) {
     auto admitted = call();
@@ -135,6 +137,25 @@ TEST_F(CallGuardTest, OpenCallsOfACallerAreBounded) {
   EXPECT_EQ(call().status().code(), absl::StatusCode::kUnavailable);
   open.pop_back();
   EXPECT_TRUE(call().ok());
+}
+
+TEST_F(CallGuardTest, AnybodyMayCallWhatIsOpenToAllButNotOften) {
+  std::vector<std::unique_ptr<CallGuard::Admission>> open;
+  const auto call = [&](const std::string& peer) {
+    return guard_.Admit(peer, kMethod, "nonsense", Access::kAnybody);
+  };
+  for (int i = 0; i < kMaxUnprovenCalls; ++i) {
+    auto admitted = call(absl::StrCat("ipv4:10.0.0.2:", 40'000 + i));
+    ASSERT_TRUE(admitted.ok()) << admitted.status();
+    open.push_back(*std::move(admitted));
+  }
+  EXPECT_EQ(call(kPeer).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(call("ipv4:10.0.0.3:40000").ok());
+  EXPECT_TRUE(guard_.Admit(kPeer, "/other", "", Access::kAnybody).ok())
+      << "each method is counted apart";
+  EXPECT_TRUE(Admit(Header(1)).ok()) << "members are counted apart";
+  open.clear();
+  EXPECT_TRUE(call(kPeer).ok());
 }
 
 TEST_F(CallGuardTest, ReadsNoHeaderThatHoldsNonsense) {

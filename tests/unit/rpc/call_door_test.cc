@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
 #include <optional>
 #include <string>
 #include <thread>
@@ -175,6 +176,95 @@ TEST(CallDoorTest, CallsWithoutARequestEnd) {
     EXPECT_FALSE(wait());
   }
 }
+
+// Anybody may call it. One method holds its thread for a while; the other is
+// answered later.
+class BusyService : public RpcService {
+ public:
+  BusyService() : RpcService("test.Busy") {
+    Add("Ask", {[this](ServerCall& call) { asked_.set_value(&call); }, 1000,
+                Access::kAnybody});
+    Add("Hold", {[this](ServerCall& call) {
+                   held_.set_value();
+                   absl::SleepFor(3 * kUnprovenTimeout);
+                   call.Finish(call.request());
+                 },
+                 1000, Access::kAnybody});
+  }
+  void WaitUntilHeld() { held_.get_future().wait(); }
+  // Answers the call of Ask, if it comes.
+  void Answer() {
+    auto asked = asked_.get_future();
+    if (asked.wait_for(std::chrono::seconds(5)) != std::future_status::ready) {
+      return;
+    }
+    absl::SleepFor(kUnprovenTimeout / 2);
+    ServerCall& call = *asked.get();
+    call.Finish(call.request());
+  }
+
+ private:
+  std::promise<void> held_;
+  std::promise<ServerCall*> asked_;
+};
+
+class BusyDoorTest : public ::testing::TestWithParam<absl::Duration> {
+ protected:
+  static bool Ends(grpc::CompletionQueue& queue) {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue.AsyncNext(
+               &tag, &ok,
+               std::chrono::system_clock::now() + std::chrono::seconds(60)) ==
+           grpc::CompletionQueue::GOT_EVENT;
+  }
+};
+
+TEST_P(BusyDoorTest, ARequestThatArrivesWhileThreadsAreBusyIsInTime) {
+  BusyService service;
+  const auto server = StartTestServer("127.0.0.1:0", service, std::nullopt,
+                                      /*thread_count=*/1);
+  ASSERT_TRUE(server.ok()) << server.status();
+  grpc::GenericStub stub(
+      grpc::CreateChannel(absl::StrCat("127.0.0.1:", (*server)->port()),
+                          grpc::InsecureChannelCredentials()));
+  const std::string text = "the request";
+  const grpc::Slice slice(text);
+  const grpc::ByteBuffer request(&slice, 1);
+  grpc::CompletionQueue queue;
+  grpc::ClientContext context;
+  const auto call = stub.PrepareCall(&context, "/test.Busy/Ask", &queue);
+  call->StartCall(nullptr);
+  ASSERT_TRUE(Ends(queue));
+  grpc::CompletionQueue hold_queue;
+  grpc::ClientContext hold_context;
+  const auto hold = stub.PrepareUnaryCall(&hold_context, "/test.Busy/Hold",
+                                          request, &hold_queue);
+  grpc::ByteBuffer hold_response;
+  grpc::Status hold_status;
+  hold->StartCall();
+  hold->Finish(&hold_response, &hold_status, nullptr);
+  service.WaitUntilHeld();
+  absl::SleepFor(GetParam());
+  call->WriteLast(request, grpc::WriteOptions(), nullptr);
+  ASSERT_TRUE(Ends(queue));
+  service.Answer();
+  grpc::ByteBuffer response;
+  call->Read(&response, nullptr);
+  ASSERT_TRUE(Ends(queue));
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  ASSERT_TRUE(Ends(queue));
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  ASSERT_TRUE(Ends(hold_queue));
+  EXPECT_TRUE(hold_status.ok()) << hold_status.error_message();
+  for (grpc::CompletionQueue* each : {&queue, &hold_queue}) each->Shutdown();
+}
+
+// The thread sees the request first, or the alarm.
+INSTANTIATE_TEST_SUITE_P(Delays, BusyDoorTest,
+                         ::testing::Values(absl::ZeroDuration(),
+                                           1.5 * kUnprovenTimeout));
 
 }  // namespace
 }  // namespace paceline
