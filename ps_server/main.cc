@@ -3,11 +3,16 @@
 #include <malloc.h>
 
 #include <cstdlib>
+#include <memory>
+#include <utility>
 
 #include "CLI/CLI.hpp"
 #include "absl/time/clock.h"
 #include "common/base/freed_memory.h"
 #include "common/process/descriptor_limit.h"
+#include "common/process/exit_code.h"
+#include "common/process/interrupt.h"
+#include "common/process/leave_order.h"
 #include "common/process/logging.h"
 #include "common/task/task_program.h"
 #include "ps_server/ps_server.h"
@@ -31,11 +36,21 @@ int main(int argc, char** argv) {
     return *code;
   }
 
+  // Before threads start, which must not take signals.
+  absl::StatusOr<std::unique_ptr<paceline::Interrupt>> interrupt =
+      paceline::Interrupt::Watch();
+  if (!interrupt.ok()) return paceline::ExitWith(interrupt.status());
+  // Never destroyed, since threads that wait for signals use it until the
+  // process has ended, also while exit() destroys static objects.
+  auto& leave =
+      *new paceline::LeaveOrder([] { paceline::EndNow(paceline::kRestart); });
+  paceline::LeaveOnSignal(*std::move(interrupt), leave);
   const auto place =
       program.Resolve(paceline::TaskEnvironment::From(std::getenv));
   if (!place.ok()) return paceline::ExitWith(place.status());
   paceline::PsServerOptions options;
   options.member = program.MemberFor(*place, PACELINE_VERSION);
+  options.leave = &leave;
   options.secret = place->secret;
   options.listen_address = place->listen_address;
   options.advertised_address = place->advertised_address;

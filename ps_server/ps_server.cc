@@ -1,7 +1,6 @@
 #include "ps_server/ps_server.h"
 
 #include <glog/logging.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -16,6 +15,7 @@
 #include "common/job/job_plan.h"
 #include "common/limits.h"
 #include "common/net/listener.h"
+#include "common/process/exit_code.h"
 #include "common/rpc/health_service.h"
 #include "common/rpc/rpc_server.h"
 #include "common/sharding/shard_plan.h"
@@ -114,15 +114,20 @@ absl::Status RunPsServer(PsServerOptions options) {
   ASSIGN_OR_RETURN(const size_t max_data_bytes, LargestMessageBytes(job));
   service.SetMaxDataBytes(max_data_bytes);
   server->SetMemoryBytes(MemoryBytes(job, max_data_bytes));
+  options.leave->SetReaction([&] {
+    member->Leave(absl::UnavailableError(
+        "a signal asked it to leave, with the variables that it holds"));
+    EndNow(kJobFailed);
+  });
   do {
     health.Beat(shard.is_ready());
   } while (!stopped.WaitFor(kBeatInterval));
   health.EndBeats();
+  options.leave->SetReaction([] {});
   member->Leave(absl::OkStatus());
-  // End without joining threads: one may hang in a write to disk, or in a call
-  // that waits for it.
-  google::FlushLogFiles(google::GLOG_INFO);
-  _exit(0);
+  // Without joining threads: one may hang in a write to disk, or in a call that
+  // waits for it.
+  EndNow(kSuccess);
 }
 
 }  // namespace paceline

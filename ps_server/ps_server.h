@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "common/identity/job_secret.h"
+#include "common/process/leave_order.h"
 #include "common/session/member/member.h"
 
 namespace paceline {
@@ -21,11 +22,14 @@ struct PsServerOptions {
   // The address at which others reach the server; "": the host of
   // listen_address with the port it listens on.
   std::string advertised_address;
+  // Asks the server to leave. Must outlive the process's other threads.
+  LeaveOrder* leave = nullptr;
 };
 
 // Serves a shard until the leader ends it, and then ends the process with exit
-// code 0. If the leader is lost, logs why and ends the process with 1. Returns
-// only if the start fails, with the error.
+// code 0. If the leader is lost, logs why and ends the process with 1. Asked to
+// leave, it tells the leader, whose job then fails, and ends the process with
+// 1. Returns only if the start fails, with the error.
 absl::Status RunPsServer(PsServerOptions options);
 
 }  // namespace paceline

@@ -22,6 +22,7 @@
 #include "common/process/descriptor_limit.h"
 #include "common/process/exit_code.h"
 #include "common/process/interrupt.h"
+#include "common/process/leave_order.h"
 #include "common/process/logging.h"
 #include "common/process/openmp_waits.h"
 #include "common/session/leader/run_setup.h"
@@ -105,7 +106,8 @@ absl::Status Evaluate(const TaskProgram& program, const TaskPlace& place,
 }
 
 absl::StatusOr<int> Lead(const TaskPlace& place, const WorkerFlags& flags,
-                         v1::Job job, WorkerOptions worker, absl::Time start) {
+                         v1::Job job, WorkerOptions worker, absl::Time start,
+                         Interrupt& interrupt) {
   RETURN_IF_ERROR(
       CheckFlags(flags, absl::StrCat(place.task.ToString(), " leads the job")));
   LeaderOptions leader;
@@ -121,18 +123,19 @@ absl::StatusOr<int> Lead(const TaskPlace& place, const WorkerFlags& flags,
   leader.process_start = start;
   leader.progress = &std::cout;
   leader.is_terminal = isatty(STDOUT_FILENO) == 1;
-  ASSIGN_OR_RETURN(const std::unique_ptr<Interrupt> interrupt,
-                   Interrupt::Watch());
   InProcessWorker own_task(std::move(worker));
   return LeadJob({std::move(leader), flags.resume, /*print_json=*/false,
-                  [&] { return interrupt->Taken(); }},
+                  [&] { return interrupt.Taken(); }},
                  own_task);
 }
 
 absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
                         const TaskEnvironment& environment, absl::Time start) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Interrupt> interrupt, Interrupt::Watch());
   ASSIGN_OR_RETURN(const TaskPlace place, program.Resolve(environment));
   if (place.task.type == TaskType::kEvaluator) {
+    // Signals just end it: it is no member.
+    interrupt.reset();
     RETURN_IF_ERROR(Evaluate(program, place, flags));
     return 0;
   }
@@ -146,10 +149,16 @@ absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
     worker.member.job_fingerprint = JobFingerprint(job);
   }
   if (place.leads) {
-    return Lead(place, flags, std::move(job), std::move(worker), start);
+    return Lead(place, flags, std::move(job), std::move(worker), start,
+                *interrupt);
   }
-  RETURN_IF_ERROR(RunWorker(worker));
-  return 0;
+  // Never destroyed, since threads that wait for signals use it until the
+  // process has ended, also while exit() destroys static objects.
+  auto& leave = *new LeaveOrder([] { EndNow(kRestart); });
+  LeaveOnSignal(std::move(interrupt), leave);
+  worker.leave = &leave;
+  ASSIGN_OR_RETURN(const WorkerEnd end, RunWorker(worker));
+  return end == WorkerEnd::kLeft ? kRestart : kSuccess;
 }
 
 int RunPrediction(const PredictOptions& options) {

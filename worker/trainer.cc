@@ -52,6 +52,8 @@ Trainer::Trainer(const TrainerParts& parts, const MetricLayout& layout,
 
 absl::Status Trainer::Run() {
   while (true) {
+    const bool is_in_lease = phase_ == v1::PHASE_TRAIN && !ends_lease_;
+    if (!is_in_lease && Leaves()) return absl::OkStatus();
     ASSIGN_OR_RETURN(const PreparedBatch* prepared,
                      parts_.pipeline->Next(kBatchWaitSlice));
     if (prepared == nullptr) {
@@ -72,6 +74,7 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
     epoch_ = lease.epoch();
   }
   const bool training = phase_ == v1::PHASE_TRAIN;
+  ends_lease_ = prepared.ends_lease || (training && Leaves());
   if (lease.id() != progress_.lease().lease_id()) {
     StartLease(lease);
     if (training) RETURN_IF_ERROR(parts_.strategy->BeginLease());
@@ -101,13 +104,13 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   }
 
   report.set_steps(report.steps() + 1);
-  const bool is_read = IsReadingDue(prepared);
+  const bool is_read = IsReadingDue();
   if (is_read) RETURN_IF_ERROR(AccountFor(prepared));
   if (training) {
     ASSIGN_OR_RETURN(const int64_t step, parts_.strategy->EndStep(progress_));
     NoteStep(step);
   }
-  if (is_read) Report(prepared.ends_lease);
+  if (is_read) Report();
   parts_.progress->Worked();
   return absl::OkStatus();
 }
@@ -116,7 +119,7 @@ void Trainer::BeginStep(const PreparedBatch& prepared) {
   v1::LeaseReport& lease = *position_.mutable_lease();
   lease.set_steps(progress_.lease().steps() + 1);
   lease.set_examples(static_cast<uint64_t>(prepared.done_of_lease));
-  parts_.strategy->BeginStep(position_, prepared.ends_lease);
+  parts_.strategy->BeginStep(position_, ends_lease_);
 }
 
 absl::Status Trainer::Train(const Batch& batch) {
@@ -154,8 +157,8 @@ absl::Status Trainer::Evaluate(const Batch& batch) {
   return parts_.stream->Synchronize();
 }
 
-bool Trainer::IsReadingDue(const PreparedBatch& prepared) const {
-  return phase_ != v1::PHASE_TRAIN || prepared.ends_lease ||
+bool Trainer::IsReadingDue() const {
+  return phase_ != v1::PHASE_TRAIN || ends_lease_ ||
          progress_.lease().steps() % reading_interval_ == 0;
 }
 
@@ -179,8 +182,8 @@ void Trainer::WriteStates(size_t count) {
       begin, begin + static_cast<std::ptrdiff_t>(count));
 }
 
-void Trainer::Report(bool ends_lease) {
-  if (!ends_lease) return ReportApplied();
+void Trainer::Report() {
+  if (!ends_lease_) return ReportApplied();
   WriteStates(sums_.states.size());
   parts_.progress->Report(progress_.lease(), true);
   // Shorten the states again: the pushes of the next lease carry this report,

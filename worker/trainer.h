@@ -41,6 +41,8 @@ struct TrainerParts {
   // device: with what it waits for, then with "". Null: the device is in no
   // group.
   std::function<void(const std::string&)> on_waiting;
+  // Whether the worker is to leave the job; stays true. Null: never.
+  std::function<bool()> leaves;
 };
 
 // If the device updates the variables, the host does not wait for each step:
@@ -55,7 +57,9 @@ class Trainer {
           bool log_steps);
 
   // Processes the pipeline's batches until there are no more, or the first
-  // error.
+  // error. If the worker is to leave, it ends with the current step, or with
+  // one more of a training lease that has begun: as the last step of a lease,
+  // that one is applied and reported with all sums.
   absl::Status Run();
 
  private:
@@ -66,14 +70,15 @@ class Trainer {
   // Takes part in a step in which only other replicas have examples.
   absl::Status TrainOnNothing();
   absl::Status Evaluate(const Batch& batch);
+  bool Leaves() const { return parts_.leaves != nullptr && parts_.leaves(); }
   // Whether to read the device's sums after this batch.
-  bool IsReadingDue(const PreparedBatch& prepared) const;
+  bool IsReadingDue() const;
   // Adds the device's sums to the lease's report.
   absl::Status AccountFor(const PreparedBatch& prepared);
   // Writes the first `count` states into the lease's report.
   void WriteStates(size_t count);
   // Reports the progress with the lease.
-  void Report(bool ends_lease);
+  void Report();
   // A step has ended; `step` is what EndStep returned. Reports its loss, with
   // `log_steps`.
   void NoteStep(int64_t step);
@@ -98,6 +103,8 @@ class Trainer {
   v1::Progress progress_;
   // The progress after the current step, without sums.
   v1::Progress position_;
+  // Whether the current step is the last of its lease that this worker takes.
+  bool ends_lease_ = true;
   // Whether the last step is applied. If not, its report, and the sum and
   // weight of its loss, which follow when it is.
   bool is_applied_ = true;

@@ -9,11 +9,20 @@
 
 namespace paceline {
 
-absl::StatusOr<std::unique_ptr<Interrupt>> Interrupt::Watch() {
+namespace {
+
+sigset_t Signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Interrupt>> Interrupt::Watch() {
+  const sigset_t signals = Signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   // A parent may have left SIGCHLD ignored; then waiting for children would
   // fail.
@@ -23,7 +32,11 @@ absl::StatusOr<std::unique_ptr<Interrupt>> Interrupt::Watch() {
   return std::unique_ptr<Interrupt>(new Interrupt(fd));
 }
 
-Interrupt::~Interrupt() { close(fd_); }
+Interrupt::~Interrupt() {
+  close(fd_);
+  const sigset_t signals = Signals();
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+}
 
 bool Interrupt::Taken() {
   signalfd_siginfo info;

@@ -10,7 +10,8 @@ namespace paceline {
 
 // Blocks SIGINT and SIGTERM for this process, and makes it possible to wait for
 // children. Create it first in main: threads inherit the signal mask, and
-// signals then stay pending until Taken.
+// signals then stay pending until Taken. Once it is destroyed by the same
+// thread, signals end the process again.
 class Interrupt {
  public:
   static absl::StatusOr<std::unique_ptr<Interrupt>> Watch();

@@ -137,6 +137,8 @@ struct RunOptions {
   absl::Span<const std::unique_ptr<const Metric>> metrics = {};
   // Whether a step is applied by the end of the next one.
   bool applies_late = false;
+  // Training steps after which the worker is to leave; 0: never.
+  int leaves_after = 0;
 };
 
 // So many states that only the last report of a lease has them.
@@ -184,6 +186,7 @@ class NotingStrategy : public Strategy {
          {&progress.lease(), &progress.previous()}) {
       most_numbers_ = std::max(most_numbers_, report->sums().states_size());
     }
+    ++step_count_;
     auto step = to_.EndStep(progress);
     if (!step.ok() || !applies_late_ || ends_lease_) return step;
     unapplied_ = *step;
@@ -192,6 +195,7 @@ class NotingStrategy : public Strategy {
   std::optional<int64_t> late_step() const override { return late_step_; }
 
   int most_numbers() const { return most_numbers_; }
+  int step_count() const { return step_count_; }
 
  private:
   Strategy& to_;
@@ -200,6 +204,7 @@ class NotingStrategy : public Strategy {
   std::optional<int64_t> unapplied_;
   std::optional<int64_t> late_step_;
   int most_numbers_ = 0;
+  int step_count_ = 0;
 };
 
 // A group that loses a rank: status() is OK only for the first `questions`
@@ -314,6 +319,9 @@ class TrainerTest : public ::testing::Test {
     parts.bucket_count =
         static_cast<int>(model_.layout().updated_buckets().size());
     parts.steps_per_execution = run.steps_per_execution;
+    parts.leaves = [&] {
+      return run.leaves_after > 0 && noting.step_count() >= run.leaves_after;
+    };
     reports.end =
         Trainer(parts, MetricLayout(spec.outputs), run.log_steps).Run();
     EXPECT_EQ(reports.end.ok(), run.told_group == nullptr) << reports.end;
@@ -362,6 +370,34 @@ TEST_F(TrainerTest, ReportsAStepWhenItIsApplied) {
   EXPECT_EQ(late.steps, expected.steps);
   EXPECT_EQ(late.totals, expected.totals);
   EXPECT_EQ(late.weights, expected.weights);
+}
+
+// As the last step of a lease, so that nothing is under way and all sums are
+// known.
+TEST_F(TrainerTest, AWorkerThatLeavesEndsWithAWholeStep) {
+  std::vector<std::unique_ptr<const Metric>> metrics;
+  metrics.push_back(std::make_unique<LargeMetric>());
+  for (const bool applies_late : {false, true}) {
+    SCOPED_TRACE(applies_late);
+    RunOptions run = {.device = "cpu", .applies_late = applies_late};
+    run.metrics = metrics;
+    run.leaves_after = 5;
+    const Reports left = Train(run);
+    ASSERT_EQ(left.at_ends.size(), 1u);
+    EXPECT_EQ(left.at_ends[0].lease_id(), 1u);
+    EXPECT_EQ(left.at_ends[0].steps(), 6u);
+    EXPECT_EQ(left.at_ends[0].examples(), 6u * kBatchSize);
+    EXPECT_EQ(left.at_ends[0].sums().states_size(), kLarge + 2);
+    EXPECT_EQ(left.between.back().steps(), applies_late ? 4u : 5u);
+  }
+}
+
+TEST_F(TrainerTest, AWorkerThatLeavesBetweenLeasesTakesNoOther) {
+  for (const int steps : {40, 43}) {
+    const Reports left = Train({.device = "cpu", .leaves_after = steps});
+    ASSERT_EQ(left.at_ends.size(), steps == 40 ? 1u : 2u);
+    EXPECT_EQ(left.at_ends.back().steps(), steps == 40 ? 40u : 3u);
+  }
 }
 
 TEST_F(TrainerTest, LeasesEndWithTheSameSums) {

@@ -63,6 +63,9 @@ void Cluster::AwaitStart() {
   }
   simulator_.After(options_.crash_interval, fate_, [this] { Crash(); });
   simulator_.After(options_.hang_interval, fate_, [this] { Hang(); });
+  if (options_.leave_interval < absl::InfiniteDuration()) {
+    simulator_.After(options_.leave_interval, fate_, [this] { Leave(); });
+  }
   Replace();
 }
 
@@ -105,6 +108,12 @@ void Cluster::Hang() {
   workers_[simulator_.Index(options_.workers)]->paused_until =
       simulator_.now() + simulator_.Between({}, options_.longest_hang);
   simulator_.After(options_.hang_interval, fate_, [this] { Hang(); });
+}
+
+void Cluster::Leave() {
+  WorkerProcess& worker = *workers_[simulator_.Index(options_.workers)];
+  if (!worker.is_dead) worker.AskToLeave();
+  simulator_.After(options_.leave_interval, fate_, [this] { Leave(); });
 }
 
 void Cluster::Replace() {

@@ -32,8 +32,10 @@ struct ClusterOptions {
   // Time between two crashes of some worker, and between two hangs.
   absl::Duration crash_interval = absl::Milliseconds(500);
   absl::Duration hang_interval = absl::Milliseconds(500);
+  // Time between two signals that ask some worker to leave.
+  absl::Duration leave_interval = absl::InfiniteDuration();
   absl::Duration longest_hang = absl::Seconds(15);
-  // A crashed worker restarts within this time.
+  // A crashed worker, or one that left, restarts within this time.
   absl::Duration longest_absence = absl::Seconds(10);
 };
 
@@ -62,6 +64,7 @@ class Cluster {
   // Injects faults repeatedly.
   void Crash();
   void Hang();
+  void Leave();
   // Starts processes in place of those that ended.
   void Replace();
 

@@ -99,6 +99,18 @@ TEST_P(SessionSimulationTest, EachExampleCountsOnceUnderBoundedStaleness) {
   ExpectEachExampleCountsOnce(options);
 }
 
+// They finish their step and say goodbye, which may get lost; others crash and
+// hang meanwhile.
+TEST_P(SessionSimulationTest, EachExampleCountsOnceWhenWorkersLeave) {
+  ClusterOptions options = SmallCluster();
+  options.leave_interval = absl::Milliseconds(300);
+  ExpectEachExampleCountsOnce(options);
+  options.aggregator.consistency = v1::CONSISTENCY_BOUNDED;
+  options.aggregator.max_staleness = 1;
+  options.worker.joins = true;
+  ExpectEachExampleCountsOnce(options);
+}
+
 // A worker that is lost between two chunks of a step has taken the step: its
 // examples count, since some variables have their gradients. Its sums are those
 // of the step before.

@@ -42,6 +42,11 @@ void WorkerProcess::ProgressArrived(const v1::HeartbeatRequest& request) {
   }
 }
 
+void WorkerProcess::AskToLeave() {
+  leaves_ = true;
+  if (!is_working_) Exit(absl::OkStatus());
+}
+
 void WorkerProcess::AwaitStart() {
   v1::AwaitStartRequest request;
   *request.mutable_member() = self_;
@@ -172,7 +177,7 @@ Push WorkerProcess::NextPush() {
   push.begin = lease.begin() + reports_[lease.id()].examples();
   push.end = lease.begin() + push.progress.lease().examples();
   push.clock.set_steps(++clock_);
-  push.clock.set_pauses(push.end == lease.end());
+  push.clock.set_pauses(leaves_ || push.end == lease.end());
   missing_answers_ = shards_.size();
   return push;
 }
@@ -221,7 +226,11 @@ void WorkerProcess::StepDone() {
     leases_.pop_front();
     finished_.insert(lease.id());
     Beat();
-    Acquire();
+    if (!leaves_) Acquire();
+  }
+  if (leaves_) {
+    Beat();
+    return Exit(absl::OkStatus());
   }
   Step();
 }

@@ -38,6 +38,9 @@ class WorkerProcess : public MemberProcess {
                 std::vector<std::shared_ptr<ShardProcess>> shards, int index,
                 const WorkerOptions& options);
 
+  // A signal asks it to leave: it finishes its step first.
+  void AskToLeave();
+
  private:
   void Registered() override { AwaitStart(); }
   void AddProgress(v1::HeartbeatRequest& request) override;
@@ -68,6 +71,7 @@ class WorkerProcess : public MemberProcess {
   const int index_;
 
   uint64_t request_ = 1;
+  bool leaves_ = false;
   bool is_asking_ = false;
   bool is_working_ = false;
   bool is_computing_ = false;

@@ -11,7 +11,7 @@ absl::Status InProcessWorker::Start(int /*port*/) {
   // The leader is in this process and reports how the job ended.
   options.member.on_stop = [](const absl::Status&) {};
   std::thread([options] {
-    const absl::Status status = RunWorker(options);
+    const absl::Status status = RunWorker(options).status();
     if (!status.ok()) LOG(ERROR) << status.message();
   }).detach();
   return absl::OkStatus();

@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "common/cluster/address.h"
 #include "common/job/job_model.h"
 #include "common/limits.h"
+#include "common/process/exit_code.h"
 #include "common/strategy/strategy_traits.h"
 #include "worker/collective/connect_group.h"
 #include "worker/collective/memory_transport.h"
@@ -45,6 +47,20 @@ class WorkerTask {
     return status;
   }
 
+  // The worker was asked to leave. Runs on another thread.
+  void AskToLeave() {
+    // The trainer asks after each step.
+    if (may_leave_between_steps_) return;
+    const bool is_missed = has_started_;
+    member_.Leave(is_missed ? absl::UnavailableError(
+                                  "a signal asked it to leave, and the others "
+                                  "cannot go on without it")
+                            : absl::OkStatus());
+    EndNow(is_missed ? kJobFailed : kRestart);
+  }
+  // Whether the leader has said that the job is over.
+  bool knows_end() const { return knows_end_; }
+
  private:
   absl::Status Work() {
     RETURN_IF_ERROR(Prepare());
@@ -53,6 +69,7 @@ class WorkerTask {
     LOG(INFO) << "rank " << rank() << " of " << world_size() << " on "
               << replicas_.front()->device->name() << ", ready";
     ASSIGN_OR_RETURN(start_, member_.AwaitStart(request_, address));
+    has_started_ = true;
     if (offers_gpu()) {
       member_.SetWaitingFor("the GPUs of the other workers");
       RETURN_IF_ERROR(JoinPeers(start_, rank(), replicas_));
@@ -60,6 +77,7 @@ class WorkerTask {
       RETURN_IF_ERROR(CompileReplicas());
     }
     RETURN_IF_ERROR(ConnectReplicas());
+    may_leave_between_steps_ = others_can_go_on() && device_count() == 1;
     return RunReplicas();
   }
 
@@ -68,6 +86,15 @@ class WorkerTask {
   }
   const v1::Job& job() const { return registration().job(); }
   const StrategyTraits& strategy() const { return StrategyOf(job()); }
+  // Whether the job goes on if this worker is lost.
+  bool others_can_go_on() const {
+    return evaluates_checkpoint() ||
+           (!IsSynchronous(job()) && !registration().connects_only());
+  }
+  bool leaves() const {
+    return may_leave_between_steps_ && options_.leave != nullptr &&
+           options_.leave->is_given();
+  }
   int rank() const { return static_cast<int>(registration().rank()); }
   int world_size() const {
     return static_cast<int>(registration().world_size());
@@ -281,9 +308,12 @@ class WorkerTask {
     work.progress = &hub.sink(device);
     work.log_steps = job().log_steps();
     work.on_waiting = OnWaiting();
+    work.leaves = [this] { return leaves(); };
     return RunReplica(*replicas_[device], *strategy, work,
                       [&](const absl::Status& status) {
-                        if (!status.ok()) End(device, status);
+                        if (!status.ok()) return End(device, status);
+                        // The data thread may wait for a lease.
+                        if (leaves()) Leave(status);
                       });
   }
 
@@ -318,9 +348,15 @@ class WorkerTask {
         return checkpoints_->Take(name);
       };
     }
-    ReplicaHub hub(device_count(), member_, [this, take_snapshot] {
-      return member_.AcquireLease(take_snapshot);
-    });
+    ReplicaHub hub(
+        device_count(), member_,
+        [this, take_snapshot]() -> absl::StatusOr<std::optional<v1::Lease>> {
+          if (leaves()) return std::nullopt;
+          ASSIGN_OR_RETURN(std::optional<v1::Lease> lease,
+                           member_.AcquireLease(take_snapshot));
+          if (!lease) knows_end_ = true;
+          return lease;
+        });
     std::vector<absl::Status> results(device_count());
     const auto run = [&](int device) {
       results[device] = RunOne(device, hub);
@@ -353,20 +389,30 @@ class WorkerTask {
   v1::AwaitStartRequest request_;
   v1::AwaitStartResponse start_;
   bool is_ending_ = false;
+  std::atomic<bool> has_started_ = false;
+  std::atomic<bool> may_leave_between_steps_ = false;
+  std::atomic<bool> knows_end_ = false;
   // By device; null if nothing is reduced.
   std::vector<std::unique_ptr<Transport>> transports_;
 };
 
 }  // namespace
 
-absl::Status RunWorker(const WorkerOptions& options) {
+absl::StatusOr<WorkerEnd> RunWorker(const WorkerOptions& options) {
   FlushDenormals();
   ASSIGN_OR_RETURN(const std::unique_ptr<Member> member,
                    Member::Join(options.member));
   WorkerTask task(*member, options);
+  LeaveOrder* const leave = options.leave;
+  if (leave != nullptr) leave->SetReaction([&task] { task.AskToLeave(); });
   const absl::Status status = task.Run();
+  if (leave != nullptr) leave->SetReaction([] {});
   // The leader ended the job, and reports why.
-  return absl::IsCancelled(status) ? absl::OkStatus() : status;
+  if (absl::IsCancelled(status)) return WorkerEnd::kJobEnded;
+  RETURN_IF_ERROR(status);
+  return leave != nullptr && leave->is_given() && !task.knows_end()
+             ? WorkerEnd::kLeft
+             : WorkerEnd::kJobEnded;
 }
 
 }  // namespace paceline

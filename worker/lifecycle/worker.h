@@ -4,7 +4,8 @@
 
 #include <string>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/process/leave_order.h"
 #include "common/session/member/member.h"
 
 namespace paceline {
@@ -15,12 +16,24 @@ struct WorkerOptions {
   std::string listen_address;
   // Number of compute threads, at least 1.
   int threads = 1;
+  // Asks the worker to leave; must outlive RunWorker. Null: nobody asks.
+  LeaveOrder* leave = nullptr;
+};
+
+enum class WorkerEnd {
+  // The leader ended the job.
+  kJobEnded,
+  // The worker was asked to leave. The job goes on without it.
+  kLeft,
 };
 
 // Joins the leader's job, trains or evaluates until the job is over, and
-// leaves. Blocks. Returned errors were reported to the leader. OK if the leader
-// ended the job.
-absl::Status RunWorker(const WorkerOptions& options);
+// leaves. Blocks. Returned errors were reported to the leader.
+//
+// Asked to leave, a worker with leases of its own finishes its step, reports
+// what it did, and gives the rest of its leases back. Before the start, or if
+// the others cannot go on without it, it leaves at once and ends the process.
+absl::StatusOr<WorkerEnd> RunWorker(const WorkerOptions& options);
 
 }  // namespace paceline
 

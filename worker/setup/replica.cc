@@ -121,6 +121,7 @@ absl::Status RunReplica(
   parts.bucket_count =
       static_cast<int>(replica.plan.layout().updated_buckets().size());
   if (replica.group != nullptr) parts.on_waiting = work.on_waiting;
+  parts.leaves = work.leaves;
   Trainer trainer(parts, MetricLayout(replica.spec.outputs), work.log_steps);
   absl::Status status = trainer.Run();
   finish(status);

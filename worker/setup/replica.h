@@ -93,6 +93,8 @@ struct ReplicaWork {
   bool log_steps = false;
   // See TrainerParts::on_waiting; used only if the device has joined a group.
   std::function<void(const std::string&)> on_waiting;
+  // See TrainerParts::leaves.
+  std::function<bool()> leaves;
 };
 
 // Trains and evaluates by leases until there are no more, or the first error.
