@@ -114,11 +114,7 @@ absl::Status RunPsServer(PsServerOptions options) {
   ASSIGN_OR_RETURN(const size_t max_data_bytes, LargestMessageBytes(job));
   service.SetMaxDataBytes(max_data_bytes);
   server->SetMemoryBytes(MemoryBytes(job, max_data_bytes));
-  options.leave->SetReaction([&] {
-    member->Leave(absl::UnavailableError(
-        "a signal asked it to leave, with the variables that it holds"));
-    EndNow(kJobFailed);
-  });
+  options.leave->SetReaction([&] { member->AskToLeave(); });
   do {
     health.Beat(shard.is_ready());
   } while (!stopped.WaitFor(kBeatInterval));

@@ -28,8 +28,8 @@ struct PsServerOptions {
 
 // Serves a shard until the leader ends it, and then ends the process with exit
 // code 0. If the leader is lost, logs why and ends the process with 1. Asked to
-// leave, it tells the leader, whose job then fails, and ends the process with
-// 1. Returns only if the start fails, with the error.
+// leave, it tells the leader, which ends the job. Returns only if the start
+// fails, with the error.
 absl::Status RunPsServer(PsServerOptions options);
 
 }  // namespace paceline

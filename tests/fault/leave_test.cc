@@ -119,15 +119,58 @@ TEST_F(LeaveTest, WithoutALeaderATaskJustEnds) {
 TEST_F(LeaveTest, WorkersInStepCannotGoOnWithoutOne) {
   RunFor(100000, {"--set", "consistency=sync"});
   workers_[1].Signal(SIGTERM);
-  EXPECT_EQ(workers_[1].Wait(kSoon), 1) << workers_[1].Errors();
   ExpectFailure("worker-1", kSoon);
+  EXPECT_EQ(workers_[1].Wait(kSoon), 0) << workers_[1].Errors();
 }
 
-TEST_F(LeaveTest, NobodyCanGoOnWithoutAParameterServer) {
-  RunFor(100000);
+// The checkpoint would be due much later.
+TEST_F(LeaveTest, AJobLeavesACheckpointBeforeItsParameterServerEnds) {
+  RunFor(100000, {"--set", "checkpoint.every_epochs=90000"});
   ps_->Signal(SIGTERM);
-  EXPECT_EQ(ps_->Wait(kSoon), 1) << ps_->Errors();
   ExpectFailure("ps-0", kSoon);
+  EXPECT_EQ(ps_->Wait(kSoon), 0) << ps_->Errors();
+  const size_t epochs = job_.Result().at("history").size();
+  for (Process& worker : workers_) EXPECT_EQ(worker.Wait(kSoon), 0);
+
+  workers_.clear();
+  StartTasks(2);
+  StartChief(static_cast<int>(epochs) + 2,
+             {"--resume", "--set", "checkpoint.every_epochs=90000"});
+  ASSERT_EQ(chief_->Wait(kJobLimit), 0) << chief_->Errors();
+  EXPECT_THAT(Column(job_.Result(), "examples"), Each(kTrainExamples));
+  EXPECT_EQ(job_.Result().at("history").size(), epochs + 2);
+}
+
+// Workers hold the variables, and the one that leads writes them.
+TEST(LeaveRingTest, AWorkerLeavesACheckpoint) {
+  SmallJob job;
+  const auto cluster = HandStartedCluster::OnLoopback(job, 0, 0, 2);
+  const auto lead = [&](const std::string& epochs,
+                        std::vector<std::string> more) {
+    std::vector<std::string> arguments = {
+        "--job",    job.path(),
+        "--output", job.output_dir(),
+        "--set",    "strategy=multi_worker_mirrored",
+        "--set",    "cluster={worker: 2}",
+        "--set",    "checkpoint.every_epochs=90000",
+        "--set",    "epochs=" + epochs};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return cluster.Start("worker", 0, arguments);
+  };
+  Process leader = lead("100000", {});
+  Process worker = cluster.Start("worker", 1);
+  ASSERT_TRUE(WaitForEpochs(leader, 2)) << leader.Errors();
+  worker.Signal(SIGTERM);
+  EXPECT_EQ(leader.Wait(kSoon), 1) << leader.Errors();
+  EXPECT_EQ(worker.Wait(kSoon), 0) << worker.Errors();
+  EXPECT_EQ(job.Result().at("error").at("task"), "worker-1");
+  const size_t epochs = job.Result().at("history").size();
+
+  Process again = lead(std::to_string(epochs + 2), {"--resume"});
+  Process other = cluster.Start("worker", 1);
+  ASSERT_EQ(again.Wait(kJobLimit), 0) << again.Errors();
+  EXPECT_THAT(Column(job.Result(), "examples"), Each(kTrainExamples));
+  EXPECT_EQ(job.Result().at("history").size(), epochs + 2);
 }
 
 TEST_F(LeaveTest, ASecondSignalEndsATaskWithoutAGoodbye) {

@@ -59,6 +59,7 @@ void MemberProcess::BeatRegularly() {
 void MemberProcess::Beat() {
   v1::HeartbeatRequest request;
   *request.mutable_member() = self_;
+  request.set_leaves(is_asked_to_leave);
   AddProgress(request);
   using Answer = absl::StatusOr<v1::HeartbeatResponse>;
   simulator_.Send<Answer>(

@@ -22,6 +22,9 @@ class MemberProcess : public Process,
 
   void Start() { Register(); }
 
+  // Whether a signal has asked it to leave; its heartbeats say so.
+  bool is_asked_to_leave = false;
+
  protected:
   // Called when the leader has given the member its place.
   virtual void Registered() {}

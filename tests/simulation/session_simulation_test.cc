@@ -163,6 +163,22 @@ TEST_P(SessionSimulationTest, DeadPsEndsTheJobInTime) {
   EXPECT_LE(cluster.leader().ended_at() - died, absl::Seconds(15));
 }
 
+// Workers crash and hang meanwhile.
+TEST_P(SessionSimulationTest, APsThatLeavesLeavesACheckpoint) {
+  ClusterOptions options = SmallCluster();
+  options.checkpoint_steps = 100'000;
+  Cluster cluster(options);
+  ASSERT_EQ(cluster.RunToEpoch(1, kLimit), absl::OkStatus());
+  cluster.shard(3).is_asked_to_leave = true;
+  ASSERT_EQ(cluster.Run(kLimit), absl::OkStatus());
+  const Ended& ended = *cluster.leader().ended();
+  EXPECT_EQ(ended.task, (TaskId{TaskType::kPs, 3}));
+  EXPECT_THAT(std::string(ended.status.message()),
+              HasSubstr("a signal asked it to leave"));
+  EXPECT_EQ(cluster.leader().checkpoint_count(), 1);
+  EXPECT_THAT(cluster.ledger().violations(), IsEmpty());
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, SessionSimulationTest,
                          ::testing::ValuesIn(Seeds(kSeeds)), NameOf);
 

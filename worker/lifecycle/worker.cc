@@ -51,12 +51,10 @@ class WorkerTask {
   void AskToLeave() {
     // The trainer asks after each step.
     if (may_leave_between_steps_) return;
-    const bool is_missed = has_started_;
-    member_.Leave(is_missed ? absl::UnavailableError(
-                                  "a signal asked it to leave, and the others "
-                                  "cannot go on without it")
-                            : absl::OkStatus());
-    EndNow(is_missed ? kJobFailed : kRestart);
+    // The leader ends the job.
+    if (has_started_) return member_.AskToLeave();
+    member_.Leave(absl::OkStatus());
+    EndNow(kRestart);
   }
   // Whether the leader has said that the job is over.
   bool knows_end() const { return knows_end_; }

@@ -31,8 +31,9 @@ enum class WorkerEnd {
 // leaves. Blocks. Returned errors were reported to the leader.
 //
 // Asked to leave, a worker with leases of its own finishes its step, reports
-// what it did, and gives the rest of its leases back. Before the start, or if
-// the others cannot go on without it, it leaves at once and ends the process.
+// what it did, and gives the rest of its leases back. If the others cannot go
+// on without it, it works on until the leader ends the job. Before the start it
+// leaves at once and ends the process.
 absl::StatusOr<WorkerEnd> RunWorker(const WorkerOptions& options);
 
 }  // namespace paceline

@@ -108,15 +108,45 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
         epoch_examples_));
   }
   BeginEpoch(*restored_, now);
+  // Its training may be done; its validation is not.
+  Advance(now);
   return absl::OkStatus();
+}
+
+void JobFlow::EndEarly(absl::Time now) {
+  ends_early_ = true;
+  Advance(now);
+}
+
+bool JobFlow::has_ended_early() const {
+  if (!ends_early_) return false;
+  switch (stage_) {
+    case Stage::kTraining:
+      return !checkpoints_ ||
+             (!table_->HasOpenLeases() && !writing_ && !EarlyCheckpointDue());
+    case Stage::kCheckpoint:
+    case Stage::kFinishing:
+    case Stage::kDone:
+      return false;
+    default:
+      return !writing_;
+  }
+}
+
+bool JobFlow::EarlyCheckpointDue() const {
+  return ends_early_ && checkpoints_ && checkpointed_steps_ < StepsLeased();
 }
 
 std::optional<v1::Lease> JobFlow::Grant(TaskId worker, int live_workers) {
   switch (stage_) {
     case Stage::kTraining:
-      return table_->Grant(worker, live_workers, StepsToCheckpoint());
+      // Workers that share a lease need each other to finish it, so they join
+      // open ones also if the job ends early.
+      return table_->Grant(worker, live_workers,
+                           ends_early_ ? 0 : StepsToCheckpoint());
     case Stage::kValidating:
     case Stage::kTesting:
+      if (ends_early_) return std::nullopt;
       return table_->Grant(worker, live_workers,
                            std::numeric_limits<int64_t>::max());
     default:
@@ -248,9 +278,12 @@ void JobFlow::Advance(absl::Time now) {
 }
 
 void JobFlow::AdvanceTraining(absl::Time now) {
-  if (table_->Done()) {
+  // An epoch whose validation would not end is saved before it.
+  const bool is_saved_first = EarlyCheckpointDue() && sizes_.validation > 0;
+  if (table_->Done() && !is_saved_first) {
     EndTraining(now);
-  } else if (!table_->HasOpenLeases() && StepsToCheckpoint() <= 0) {
+  } else if (!table_->HasOpenLeases() &&
+             (StepsToCheckpoint() <= 0 || EarlyCheckpointDue())) {
     stage_ = Stage::kCheckpoint;
   }
 }
@@ -377,7 +410,7 @@ SavedSession JobFlow::EpochStart() const {
 
 bool JobFlow::CheckpointDueAfterEpoch() const {
   if (!checkpoints_) return false;
-  if (AllEpochsDone()) return true;
+  if (AllEpochsDone() || ends_early_) return true;
   if (checkpoint_epochs_ > 0 && epoch_ % checkpoint_epochs_ == 0) return true;
   return StepsToCheckpoint() <= 0;
 }

@@ -54,6 +54,11 @@ class JobFlow {
   // Returns the error if this was the last checkpoint of the job.
   absl::Status CheckpointWritten(const absl::Status& status, absl::Time now);
 
+  // Hands out no more leases. Takes a checkpoint of what was trained, if the
+  // job takes some and is training; then it has ended early.
+  void EndEarly(absl::Time now);
+  bool has_ended_early() const;
+
   bool started() const { return stage_ != Stage::kWaiting; }
   // Whether the job is done and its last checkpoint is written.
   bool done() const { return stage_ == Stage::kDone; }
@@ -135,6 +140,8 @@ class JobFlow {
   void BeginNext(absl::Time now);
 
   LeaseTable::Options PassOptions(v1::Phase phase) const;
+  // Whether the steps since the last checkpoint are to be saved early.
+  bool EarlyCheckpointDue() const;
   // The state to resume from. Call it only while no lease is open.
   SavedSession Save(absl::Time now) const;
   // The state at the start of epoch_.
@@ -188,6 +195,7 @@ class JobFlow {
 
   // The step count of the last checkpoint.
   int64_t checkpointed_steps_ = 0;
+  bool ends_early_ = false;
   bool snapshot_pending_ = false;
   bool has_told_of_evaluation_ = false;
   bool writing_ = false;

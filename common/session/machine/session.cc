@@ -103,6 +103,7 @@ absl::StatusOr<v1::HeartbeatResponse> Session::Heartbeat(
     }
     state.FollowFlow(now);
   }
+  if (request.leaves()) state.AskedToLeave(*place, now);
   response.set_stop(state.outcome.has_value());
   return response;
 }
@@ -156,7 +157,16 @@ void Session::State::FollowFlow(absl::Time now) {
     }
     actions.push_back(std::move(action));
   }
-  if (flow.done()) End(absl::OkStatus(), std::nullopt, now);
+  if (flow.done()) {
+    End(absl::OkStatus(), std::nullopt, now);
+  } else if (flow.has_ended_early()) {
+    End(absl::UnavailableError(absl::StrCat(
+            members.Get(*leaving)->Name(), ": a signal asked it to leave",
+            options.job.has_checkpoint()
+                ? "; --resume goes on from the last checkpoint"
+                : "; the job takes no checkpoints")),
+        leaving, now);
+  }
 }
 
 void Session::SnapshotTaken(const absl::Status& status, absl::Time now) {

@@ -41,6 +41,15 @@ void Session::Stop(const absl::Status& reason, absl::Time now) {
   state_->End(reason, std::nullopt, now);
 }
 
+void Session::State::AskedToLeave(const Place& place, absl::Time now) {
+  if (outcome || leaving || (place.rank >= 0 && !NeedsEveryWorker())) return;
+  leaving = place.id;
+  actions.push_back(
+      Notice{absl::StrCat(place.Name(), " was asked to leave; the job ends")});
+  flow.EndEarly(now);
+  FollowFlow(now);
+}
+
 absl::Status Session::Leave(const v1::LeaveRequest& request, absl::Time now) {
   State& state = *state_;
   ASSIGN_OR_RETURN(const IntroducedMember caller, ReadMember(request.member()));

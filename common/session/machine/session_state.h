@@ -69,6 +69,9 @@ struct Session::State {
   // the job when the flow is done.
   void FollowFlow(absl::Time now);
   void InitializeShardsIfAllThere(absl::Time now);
+  // Ends the job, after a checkpoint if it takes some, unless others can do
+  // without the task; such a worker leaves when it has finished its step.
+  void AskedToLeave(const Place& place, absl::Time now);
   // Orders the initialisation of the shards, if an attempt is due.
   void AttemptShards(absl::Time now);
   // Orders the admission of the workers that no order has named yet.
@@ -156,6 +159,8 @@ struct Session::State {
   absl::Time next_refusal_notice = absl::InfinitePast();
   // The checkpoint for which rank 0 is to copy the variables; "": none.
   std::string snapshot_name;
+  // The first task that was asked to leave and that the job cannot do without.
+  std::optional<TaskId> leaving;
   std::optional<absl::Status> outcome;
   absl::Time ended_at;
   std::vector<Action> actions;

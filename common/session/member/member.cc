@@ -213,6 +213,13 @@ std::string Member::waiting_for() {
   return waiting_for_;
 }
 
+void Member::AskToLeave() {
+  MutexLock lock(mutex_);
+  is_asked_to_leave_ = true;
+  beat_now_ = true;
+  poked_.NotifyAll();
+}
+
 void Member::Leave(const absl::Status& reason) {
   {
     MutexLock lock(mutex_);
@@ -270,6 +277,7 @@ v1::HeartbeatRequest Member::NextHeartbeat(bool& is_full) {
   request.set_peak_rss_bytes(PeakResidentBytes());
   MutexLock lock(mutex_);
   request.set_waiting_for(waiting_for_);
+  request.set_leaves(is_asked_to_leave_);
   is_full = pending_.MoveInto(request);
   return request;
 }

@@ -100,6 +100,10 @@ class Member {
   void SetWaitingFor(absl::string_view what);
   std::string waiting_for();
 
+  // Tells the leader that this task was asked to leave. If the job cannot do
+  // without it, the leader ends the job, and so calls on_stop.
+  void AskToLeave();
+
   // Stops the heartbeats and leaves the job, with `reason` if it is an error.
   void Leave(const absl::Status& reason);
 
@@ -133,6 +137,7 @@ class Member {
   CondVar poked_;
   bool leaving_ ABSL_GUARDED_BY(mutex_) = false;
   bool beat_now_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_asked_to_leave_ ABSL_GUARDED_BY(mutex_) = false;
   std::string waiting_for_ ABSL_GUARDED_BY(mutex_);
   PendingReports pending_ ABSL_GUARDED_BY(mutex_);
   std::thread heartbeats_;

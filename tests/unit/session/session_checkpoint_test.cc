@@ -97,6 +97,178 @@ TEST_F(SessionCheckpointTest, FailureMattersOnlyForTheLast) {
   EXPECT_EQ(ended->status.code(), absl::StatusCode::kResourceExhausted);
 }
 
+TEST_F(SessionCheckpointTest, APsThatIsAskedToLeaveLeavesACheckpoint) {
+  options_.job.set_epochs(2);
+  options_.job.mutable_checkpoint()->set_every_epochs(2);
+  Start();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  BeatAndAskToLeave(kPs0);
+  EXPECT_FALSE(session_->ended()) << "the lease is open";
+  EXPECT_FALSE(Acquire(kWorker1)) << "there are no more";
+  EXPECT_FALSE(Take<TakeCheckpoint>());
+  Finish(kWorker0, *lease);
+  BeatAndAskToLeave(kPs0);
+  const auto checkpoint = Take<TakeCheckpoint>();
+  ASSERT_TRUE(checkpoint);
+  EXPECT_EQ(checkpoint->step, (lease->end() - lease->begin()) / 10);
+  session_->SnapshotTaken(absl::OkStatus(), now_);
+  EXPECT_FALSE(session_->ended()) << "the files are written";
+  EXPECT_FALSE(Acquire(kWorker1));
+  EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
+  session_->CheckpointWritten(absl::OkStatus(), now_);
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->task, kPs0);
+  EXPECT_THAT(Message(ended),
+              AllOf(HasSubstr("ps-0 at host-p:1: a signal asked it to leave"),
+                    HasSubstr("--resume")));
+
+  options_.restore_path = "/out/checkpoint/step-x";
+  options_.restore = checkpoint->state;
+  incarnations_.clear();
+  requests_.clear();
+  Start();
+  EXPECT_EQ(WorkUntilIdle(kWorker0), 2000 - (lease->end() - lease->begin()));
+}
+
+TEST_F(SessionCheckpointTest, NothingNewIsSavedTwiceForATaskThatLeaves) {
+  options_.job.mutable_checkpoint()->set_every_steps(30);
+  Start();
+  ASSERT_TRUE(WorkUntilCheckpoint());
+  BeatAndAskToLeave(kPs0);
+  EXPECT_FALSE(session_->ended()) << "the snapshot is taken";
+  session_->SnapshotTaken(absl::OkStatus(), now_);
+  EXPECT_FALSE(session_->ended()) << "the files are written";
+  session_->CheckpointWritten(absl::ResourceExhaustedError("no space left"),
+                              now_);
+  EXPECT_THAT(Message(Take<Ended>()), HasSubstr("asked it to leave"));
+}
+
+TEST_F(SessionCheckpointTest, WithoutCheckpointsTheJobEndsAtOnce) {
+  Start();
+  ASSERT_TRUE(Acquire(kWorker0));
+  BeatAndAskToLeave(kWorker0);
+  EXPECT_FALSE(session_->ended()) << "the other worker can go on";
+  BeatAndAskToLeave(kPs0);
+  EXPECT_THAT(Message(Take<Ended>()), HasSubstr("takes no checkpoints"));
+}
+
+TEST_F(SessionCheckpointTest, AWorkerInStepThatLeavesLeavesACheckpoint) {
+  options_.job.set_epochs(3);
+  options_.job.set_consistency(v1::CONSISTENCY_SYNC);
+  options_.job.mutable_checkpoint()->set_every_epochs(3);
+  Start();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  ASSERT_TRUE(Acquire(kWorker1));
+  BeatAndAskToLeave(kWorker1);
+  EXPECT_FALSE(session_->ended()) << "they are in a lease";
+  EXPECT_FALSE(Acquire(kWorker0));
+  const v1::LeaseReport half =
+      ReportOf(*lease, static_cast<int64_t>(lease->end() - lease->begin()) / 2);
+  for (const TaskId worker : {kWorker0, kWorker1}) {
+    ASSERT_TRUE(Beat(worker, {half}).ok());
+  }
+  ASSERT_TRUE(Take<TakeCheckpoint>());
+  Answer();
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->task, kWorker1);
+}
+
+TEST_F(SessionCheckpointTest, AWorkerStillJoinsALeaseOfAJobThatEnds) {
+  options_.job.set_epochs(3);
+  options_.job.set_consistency(v1::CONSISTENCY_SYNC);
+  options_.job.mutable_checkpoint()->set_every_steps(20);
+  Start();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  BeatAndAskToLeave(kWorker0);
+  const auto joined = Acquire(kWorker1);
+  ASSERT_TRUE(joined) << "the other could not finish it alone";
+  EXPECT_EQ(joined->id(), lease->id());
+  EXPECT_FALSE(Acquire(kWorker0)) << "there are no more";
+  EXPECT_FALSE(Acquire(kWorker1));
+  const v1::LeaseReport half =
+      ReportOf(*lease, static_cast<int64_t>(lease->end() - lease->begin()) / 2);
+  for (const TaskId worker : {kWorker0, kWorker1}) {
+    ASSERT_TRUE(Beat(worker, {half}).ok());
+  }
+  ASSERT_TRUE(Take<TakeCheckpoint>());
+  Answer();
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->task, kWorker0);
+}
+
+// Training of the epoch ends with the last lease, and its validation would
+// not.
+TEST_F(SessionCheckpointTest, AnEpochIsSavedBeforeAValidationThatWouldNotEnd) {
+  options_.job.set_epochs(2);
+  options_.job.mutable_checkpoint()->set_every_epochs(2);
+  validation_examples_ = 20;
+  train_examples_ = 40;
+  Start();
+  std::optional<v1::Lease> last = Acquire(kWorker0);
+  ASSERT_TRUE(last);
+  while (last->end() < 40) {
+    Finish(kWorker0, *last);
+    last = Acquire(kWorker0);
+    ASSERT_TRUE(last);
+  }
+  BeatAndAskToLeave(kPs0);
+  EXPECT_FALSE(Take<TakeCheckpoint>()) << "the lease is open";
+  Finish(kWorker0, *last);
+  const auto checkpoint = Take<TakeCheckpoint>();
+  ASSERT_TRUE(checkpoint);
+  EXPECT_EQ(checkpoint->step, 4);
+  EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
+  session_->SnapshotTaken(absl::OkStatus(), now_);
+  EXPECT_FALSE(Acquire(kWorker1)) << "nobody validates any more";
+  EXPECT_FALSE(session_->ended()) << "the files are written";
+  EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
+  session_->CheckpointWritten(absl::OkStatus(), now_);
+  EXPECT_THAT(Message(Take<Ended>()), HasSubstr("--resume goes on"));
+
+  // Through text, as the manifest has it.
+  options_.restore = std::make_shared<const nlohmann::json>(
+      nlohmann::json::parse(checkpoint->state->dump()));
+  options_.restore_path = "/out/checkpoint/4";
+  for (const TaskId task : {kPs0, kWorker0, kWorker1}) Restart(task);
+  Start();
+  EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
+  const auto validates = Acquire(kWorker0);
+  ASSERT_TRUE(validates);
+  EXPECT_EQ(validates->phase(), v1::PHASE_VALIDATION);
+  EXPECT_EQ(validates->epoch(), 0);
+  Finish(kWorker0, *validates);
+  WorkUntilIdle(kWorker0);
+  ASSERT_EQ(session_->history().size(), 2);
+  EXPECT_EQ(session_->history()[0].examples, 40);
+  EXPECT_EQ(session_->history()[0].steps, 4);
+  EXPECT_FALSE(session_->history()[0].validation_logs.empty());
+  const auto final_checkpoint = Take<TakeCheckpoint>();
+  ASSERT_TRUE(final_checkpoint);
+  EXPECT_EQ(final_checkpoint->step, 8);
+}
+
+TEST_F(SessionCheckpointTest, AnEpochWithoutValidationIsSavedOnce) {
+  options_.job.set_epochs(2);
+  options_.job.mutable_checkpoint()->set_every_epochs(2);
+  train_examples_ = 10;
+  Start();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  BeatAndAskToLeave(kPs0);
+  Finish(kWorker0, *lease);
+  ASSERT_TRUE(Take<TakeCheckpoint>());
+  session_->SnapshotTaken(absl::OkStatus(), now_);
+  session_->CheckpointWritten(absl::OkStatus(), now_);
+  EXPECT_THAT(Message(Take<Ended>()), HasSubstr("asked it to leave"));
+  EXPECT_EQ(session_->history().size(), 1);
+}
+
 TEST_F(SessionCheckpointTest, SnapshotErrorEndsTheJob) {
   options_.job.mutable_checkpoint()->set_every_epochs(1);
   Start();

@@ -160,6 +160,15 @@ class SessionTest : public ::testing::Test {
     return session_->Heartbeat(request, now_);
   }
 
+  // A heartbeat of a task that was asked to leave.
+  void BeatAndAskToLeave(TaskId task) {
+    v1::HeartbeatRequest request;
+    *request.mutable_member() = MemberOf(task);
+    request.set_activity(++activity_);
+    request.set_leaves(true);
+    ASSERT_TRUE(session_->Heartbeat(request, now_).ok());
+  }
+
   void Finish(TaskId task, const v1::Lease& lease) {
     const auto answer =
         Beat(task, {ReportOf(lease, lease.end() - lease.begin())});
