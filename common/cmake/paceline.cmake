@@ -91,6 +91,10 @@ function(paceline_precompiled_headers name headers)
       paceline_proto glog::glog absl::statusor absl::time absl::span ${ARG_DEPS})
     target_compile_options(${headers} PRIVATE ${ARG_OPTIONS})
     target_precompile_headers(${headers} PRIVATE ${PACELINE_HEADERS} ${ARG_UNPARSED_ARGUMENTS})
+    if(CCACHE)
+      set_target_properties(${headers} PROPERTIES CXX_COMPILER_LAUNCHER
+        "${CMAKE_SOURCE_DIR}/common/cmake/compile_header.sh;${CMAKE_CXX_COMPILER_LAUNCHER}")
+    endif()
   endif()
   target_precompile_headers(${name} REUSE_FROM ${headers})
   target_include_directories(${name} SYSTEM PRIVATE
