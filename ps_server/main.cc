@@ -10,7 +10,6 @@
 #include "absl/time/clock.h"
 #include "common/base/freed_memory.h"
 #include "common/process/descriptor_limit.h"
-#include "common/process/exit_code.h"
 #include "common/process/interrupt.h"
 #include "common/process/leave_order.h"
 #include "common/process/logging.h"
@@ -40,11 +39,7 @@ int main(int argc, char** argv) {
   absl::StatusOr<std::unique_ptr<paceline::Interrupt>> interrupt =
       paceline::Interrupt::Watch();
   if (!interrupt.ok()) return paceline::ExitWith(interrupt.status());
-  // Never destroyed, since threads that wait for signals use it until the
-  // process has ended, also while exit() destroys static objects.
-  auto& leave =
-      *new paceline::LeaveOrder([] { paceline::EndNow(paceline::kRestart); });
-  paceline::LeaveOnSignal(*std::move(interrupt), leave);
+  paceline::LeaveOrder& leave = paceline::LeaveOnSignal(*std::move(interrupt));
   const auto place =
       program.Resolve(paceline::TaskEnvironment::From(std::getenv));
   if (!place.ok()) return paceline::ExitWith(place.status());

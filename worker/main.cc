@@ -152,11 +152,7 @@ absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
     return Lead(place, flags, std::move(job), std::move(worker), start,
                 *interrupt);
   }
-  // Never destroyed, since threads that wait for signals use it until the
-  // process has ended, also while exit() destroys static objects.
-  auto& leave = *new LeaveOrder([] { EndNow(kRestart); });
-  LeaveOnSignal(std::move(interrupt), leave);
-  worker.leave = &leave;
+  worker.leave = &LeaveOnSignal(std::move(interrupt));
   ASSIGN_OR_RETURN(const WorkerEnd end, RunWorker(worker));
   return end == WorkerEnd::kLeft ? kRestart : kSuccess;
 }

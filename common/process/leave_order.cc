@@ -17,7 +17,8 @@ constexpr absl::Duration kLookInterval = absl::Milliseconds(50);
 
 }  // namespace
 
-void LeaveOnSignal(std::unique_ptr<Interrupt> interrupt, LeaveOrder& order) {
+LeaveOrder& LeaveOnSignal(std::unique_ptr<Interrupt> interrupt) {
+  auto& order = *new LeaveOrder([] { EndNow(kRestart); });
   std::thread([interrupt = std::move(interrupt), &order] {
     while (!interrupt->Taken()) absl::SleepFor(kLookInterval);
     LOG(WARNING) << "a signal asks this task to leave its job; it has "
@@ -35,6 +36,7 @@ void LeaveOnSignal(std::unique_ptr<Interrupt> interrupt, LeaveOrder& order) {
                << " without a goodbye";
     EndNow(kRestart);
   }).detach();
+  return order;
 }
 
 void EndNow(int exit_code) {

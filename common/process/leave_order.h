@@ -43,10 +43,12 @@ class LeaveOrder {
 // Kubernetes gives.
 inline constexpr absl::Duration kLeaveTimeout = absl::Seconds(20);
 
-// Gives `order` at the first signal. Ends the process with kRestart at the
-// second one, or after kLeaveTimeout. Starts a thread that runs until the
-// process ends, as must `order`.
-void LeaveOnSignal(std::unique_ptr<Interrupt> interrupt, LeaveOrder& order);
+// Returns an order that the first signal gives. Its reaction, until another is
+// set, ends the process with kRestart. A second signal does so in any case, or
+// the end of kLeaveTimeout. The order is never destroyed: the thread that waits
+// for signals uses it until the process has ended, also while exit() destroys
+// static objects.
+LeaveOrder& LeaveOnSignal(std::unique_ptr<Interrupt> interrupt);
 
 // Ends the process with this exit code, without joining threads.
 [[noreturn]] void EndNow(int exit_code);
