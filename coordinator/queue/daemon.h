@@ -47,6 +47,17 @@ struct Daemon {
   Resources Free() const { return total - used; }
 };
 
+// Takes over what a daemon is, from its message or its record.
+template <typename Message>
+void TakeTraits(const Message& message, Daemon& daemon) {
+  daemon.incarnation = message.incarnation();
+  daemon.type =
+      message.type() == v1::TASK_TYPE_PS ? TaskType::kPs : TaskType::kWorker;
+  daemon.version = message.version();
+  daemon.total = ResourcesFromProto(message.total(), kMaxTasksOfDaemon);
+  daemon.labels = Labels(message.labels().begin(), message.labels().end());
+}
+
 using DaemonTable = std::map<std::string, Daemon>;
 
 }  // namespace paceline

@@ -94,6 +94,18 @@ absl::Status CheckGroup(absl::string_view field, const v1::TaskGroup& group) {
   return CheckLabels(absl::StrCat(field, ".labels"), group.labels());
 }
 
+// What a daemon's message and its record both say.
+template <typename Message>
+absl::Status CheckTraits(const Message& message) {
+  if (message.incarnation() == 0) {
+    return Invalid("incarnation", "0", "the time of the daemon's start");
+  }
+  RETURN_IF_ERROR(CheckType("type", message.type()));
+  RETURN_IF_ERROR(CheckName("version", message.version(), kMaxNameBytes));
+  RETURN_IF_ERROR(CheckResources("total", message.total()));
+  return CheckLabels("labels", message.labels());
+}
+
 absl::Status CheckReport(absl::string_view field,
                          const v1::TaskReport& report) {
   RETURN_IF_ERROR(CheckName(absl::StrCat(field, ".job"), report.task().job(),
@@ -145,25 +157,13 @@ absl::Status CheckSubmission(const v1::Submission& submission) {
 
 absl::Status CheckDaemon(const v1::DaemonRecord& record) {
   RETURN_IF_ERROR(CheckName("name", record.name(), kMaxNameBytes));
-  if (record.incarnation() == 0) {
-    return Invalid("incarnation", "0", "the time of the daemon's start");
-  }
-  RETURN_IF_ERROR(CheckType("type", record.type()));
-  RETURN_IF_ERROR(CheckName("version", record.version(), kMaxNameBytes));
-  RETURN_IF_ERROR(CheckResources("total", record.total()));
-  return CheckLabels("labels", record.labels());
+  return CheckTraits(record);
 }
 
 absl::Status CheckSync(const v1::SyncRequest& request) {
   RETURN_IF_ERROR(CheckName("daemon", request.daemon(), kMaxNameBytes));
-  if (request.incarnation() == 0) {
-    return Invalid("incarnation", "0", "the time of the daemon's start");
-  }
   if (request.sequence() == 0) return Invalid("sequence", "0", "1 or more");
-  RETURN_IF_ERROR(CheckType("type", request.type()));
-  RETURN_IF_ERROR(CheckName("version", request.version(), kMaxNameBytes));
-  RETURN_IF_ERROR(CheckResources("total", request.total()));
-  RETURN_IF_ERROR(CheckLabels("labels", request.labels()));
+  RETURN_IF_ERROR(CheckTraits(request));
   RETURN_IF_ERROR(CheckAtMost("tasks", request.tasks_size(), kMaxTasksHeld));
   std::set<std::tuple<std::string, uint32_t, int, uint32_t>> tasks;
   for (int i = 0; i < request.tasks_size(); ++i) {

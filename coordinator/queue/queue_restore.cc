@@ -101,12 +101,7 @@ absl::Status CheckRecord(const v1::JobRecord& record) {
 Daemon DaemonFrom(const v1::DaemonRecord& record, absl::Time now) {
   Daemon daemon;
   daemon.name = record.name();
-  daemon.incarnation = record.incarnation();
-  daemon.type =
-      record.type() == v1::TASK_TYPE_PS ? TaskType::kPs : TaskType::kWorker;
-  daemon.version = record.version();
-  daemon.total = ResourcesFromProto(record.total(), kMaxTasksOfDaemon);
-  daemon.labels = Labels(record.labels().begin(), record.labels().end());
+  TakeTraits(record, daemon);
   daemon.is_drained = record.is_drained();
   // It could not be heard of while no coordinator ran.
   daemon.last_heard = now;

@@ -79,13 +79,8 @@ absl::StatusOr<Daemon*> DaemonOf(const v1::SyncRequest& request, State& state) {
 void BeginIncarnation(const v1::SyncRequest& request, absl::Time now,
                       Daemon& daemon, State& state) {
   LoseTasks(daemon, "its daemon was started anew", now, state);
-  daemon.incarnation = request.incarnation();
+  TakeTraits(request, daemon);
   daemon.sequence = 0;
-  daemon.type =
-      request.type() == v1::TASK_TYPE_PS ? TaskType::kPs : TaskType::kWorker;
-  daemon.version = request.version();
-  daemon.total = ResourcesFromProto(request.total(), kMaxTasksOfDaemon);
-  daemon.labels = Labels(request.labels().begin(), request.labels().end());
   daemon.strays.clear();
   daemon.withdrawn.clear();
   state.ChangedDaemon(daemon);
