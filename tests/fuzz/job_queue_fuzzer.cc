@@ -3,14 +3,12 @@
 #include <glog/logging.h>
 
 #include <iterator>
-#include <map>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "coordinator/queue/job_queue.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/queue_records.h"
 
 namespace paceline {
 namespace {
@@ -98,8 +96,9 @@ class FuzzQueue {
 
  private:
   std::string AnyJob(FuzzInput& input) {
-    if (jobs_.empty()) return input.Text();
-    return std::next(jobs_.begin(), input.Byte() % jobs_.size())->first;
+    if (records_.jobs.empty()) return input.Text();
+    return std::next(records_.jobs.begin(), input.Byte() % records_.jobs.size())
+        ->first;
   }
 
   void Sync(FuzzInput& input) {
@@ -120,7 +119,7 @@ class FuzzQueue {
       Change(input, report);
     const auto answer = queue_->Sync(request, now_);
     if (!answer.ok() || input.Below(8) == 0) return;
-    Follow(*answer, request);
+    FollowOrders(*answer, request);
   }
 
   static void Change(FuzzInput& input, v1::TaskReport& report) {
@@ -144,56 +143,23 @@ class FuzzQueue {
     }
   }
 
-  static void Follow(const v1::SyncResponse& answer, v1::SyncRequest& state) {
-    const auto held = std::exchange(*state.mutable_tasks(), {});
-    for (const v1::TaskOrder& order : answer.orders()) {
-      v1::TaskReport report;
-      *report.mutable_task() = order.task();
-      report.set_state(v1::TASK_STATE_RUNNING);
-      report.set_address("host:1");
-      for (const v1::TaskReport& old : held) {
-        if (old.task().SerializeAsString() ==
-            order.task().SerializeAsString()) {
-          report = old;
-        }
-      }
-      *state.add_tasks() = report;
-    }
-  }
-
   void Store(FuzzInput& input) {
     now_ += absl::Milliseconds(input.Below(60));
     for (const QueueAction& action : queue_->TakeActions(now_)) {
-      if (const auto* job = std::get_if<StoreJob>(&action)) {
-        jobs_[job->record.id()] = job->record;
-      } else if (const auto* daemon = std::get_if<StoreDaemon>(&action)) {
-        daemons_[daemon->record.name()] = daemon->record;
-      } else if (const auto* gone = std::get_if<RemoveJob>(&action)) {
-        jobs_.erase(gone->id);
-      } else if (const auto* lost = std::get_if<RemoveDaemon>(&action)) {
-        daemons_.erase(lost->name);
-      } else if (const auto* last = std::get_if<StoreLastNumber>(&action)) {
-        last_number_ = last->number;
-      }
+      records_.Apply(action);
     }
   }
 
   // What a queue has stored, another takes.
   void Restart() {
-    std::vector<v1::JobRecord> jobs;
-    for (const auto& [id, record] : jobs_) jobs.push_back(record);
-    std::vector<v1::DaemonRecord> daemons;
-    for (const auto& [name, record] : daemons_) daemons.push_back(record);
-    auto queue = JobQueue::Create(options_, jobs, daemons, last_number_, now_);
+    auto queue = records_.Restore(options_, now_);
     CHECK(queue.ok()) << queue.status();
     queue_ = *std::move(queue);
   }
 
   JobQueueOptions options_;
   absl::Time now_ = absl::FromUnixSeconds(1'000'000);
-  std::map<std::string, v1::JobRecord> jobs_;
-  std::map<std::string, v1::DaemonRecord> daemons_;
-  uint64_t last_number_ = 0;
+  QueueRecords records_;
   v1::SyncRequest messages_[std::size(kDaemons)];
   std::unique_ptr<JobQueue> queue_;
 };

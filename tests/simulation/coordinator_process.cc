@@ -2,6 +2,7 @@
 
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "glog/logging.h"
 
@@ -10,44 +11,10 @@ namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(100);
 
-template <typename Record>
-std::vector<Record> Values(const std::map<std::string, Record>& records) {
-  std::vector<Record> values;
-  for (const auto& [name, record] : records) values.push_back(record);
-  return values;
-}
-
-// Stores or removes a record.
-struct StoreAction {
-  QueueStore& store;
-  TaskLedger& ledger;
-
-  void operator()(const StoreJob& action) const {
-    const v1::JobRecord& record = action.record;
-    store.jobs[record.id()] = record;
-    if (record.state() == v1::JOB_STATE_SUCCEEDED) {
-      ledger.Succeeded(record.id());
-    }
-  }
-  void operator()(const StoreDaemon& action) const {
-    store.daemons[action.record.name()] = action.record;
-  }
-  void operator()(const StoreLastNumber& action) const {
-    store.last_number = action.number;
-  }
-  void operator()(const RemoveJob& action) const {
-    store.jobs.erase(action.id);
-  }
-  void operator()(const RemoveDaemon& action) const {
-    store.daemons.erase(action.name);
-  }
-  void operator()(const OrdersChanged&) const {}
-};
-
 }  // namespace
 
 CoordinatorProcess::CoordinatorProcess(Simulator& simulator, TaskLedger& ledger,
-                                       QueueStore& store,
+                                       QueueRecords& store,
                                        const CoordinatorOptions& options,
                                        Wake wake)
     : simulator_(simulator),
@@ -57,9 +24,8 @@ CoordinatorProcess::CoordinatorProcess(Simulator& simulator, TaskLedger& ledger,
       wake_(std::move(wake)) {
   JobQueueOptions queue_options = options_.queue;
   queue_options.incarnation = simulator_.Incarnation();
-  absl::StatusOr<std::unique_ptr<JobQueue>> queue = JobQueue::Create(
-      queue_options, Values(store_.jobs), Values(store_.daemons),
-      store_.last_number, simulator_.now());
+  absl::StatusOr<std::unique_ptr<JobQueue>> queue =
+      store_.Restore(queue_options, simulator_.now());
   CHECK(queue.ok()) << queue.status();
   queue_ = *std::move(queue);
 }
@@ -84,7 +50,11 @@ bool CoordinatorProcess::Follow() {
   if (Dies()) return false;
   // One transaction.
   for (const QueueAction& action : actions) {
-    std::visit(StoreAction{store_, ledger_}, action);
+    store_.Apply(action);
+    const auto* job = std::get_if<StoreJob>(&action);
+    if (job != nullptr && job->record.state() == v1::JOB_STATE_SUCCEEDED) {
+      ledger_.Succeeded(job->record.id());
+    }
   }
   if (Dies()) return false;
   for (const QueueAction& action : actions) {

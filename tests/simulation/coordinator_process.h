@@ -3,28 +3,18 @@
 #ifndef PACELINE_TESTS_SIMULATION_COORDINATOR_PROCESS_H_
 #define PACELINE_TESTS_SIMULATION_COORDINATOR_PROCESS_H_
 
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "coordinator/queue/job_queue.h"
-#include "paceline/v1/queue.pb.h"
+#include "tests/queue_records.h"
 #include "tests/simulation/simulator.h"
 #include "tests/simulation/task_ledger.h"
 
 namespace paceline {
-
-// What is on disk.
-struct QueueStore {
-  std::map<std::string, v1::JobRecord> jobs;
-  std::map<std::string, v1::DaemonRecord> daemons;
-  uint64_t last_number = 0;
-};
 
 struct CoordinatorOptions {
   JobQueueOptions queue;
@@ -43,7 +33,7 @@ class CoordinatorProcess
   using Wake = std::function<void(const std::string& daemon)>;
 
   CoordinatorProcess(Simulator& simulator, TaskLedger& ledger,
-                     QueueStore& store, const CoordinatorOptions& options,
+                     QueueRecords& store, const CoordinatorOptions& options,
                      Wake wake);
 
   void Start();
@@ -69,7 +59,7 @@ class CoordinatorProcess
 
   Simulator& simulator_;
   TaskLedger& ledger_;
-  QueueStore& store_;
+  QueueRecords& store_;
   const CoordinatorOptions options_;
   const Wake wake_;
   std::unique_ptr<JobQueue> queue_;

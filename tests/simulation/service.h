@@ -57,7 +57,7 @@ class Service : public DaemonProcess::World {
   // Compares how the jobs ended with what really happened.
   void CheckOutcomes();
 
-  const QueueStore& store() const { return store_; }
+  const QueueRecords& store() const { return store_; }
   const TaskLedger& ledger() const { return ledger_; }
   int coordinator_deaths() const { return coordinator_deaths_; }
   int daemon_deaths() const { return daemon_deaths_; }
@@ -104,7 +104,7 @@ class Service : public DaemonProcess::World {
   const ServiceOptions options_;
   Simulator simulator_;
   TaskLedger ledger_;
-  QueueStore store_;
+  QueueRecords store_;
   // What people do, and fate; never end.
   const ProcessPtr people_ = std::make_shared<Process>();
   std::shared_ptr<CoordinatorProcess> coordinator_;

@@ -285,16 +285,16 @@ TEST_F(JobQueueTest, OnlyAJobThatHasEndedIsDeleted) {
   EndWith(id, 0);
   ASSERT_EQ(queue_->DeleteJob(id), absl::OkStatus());
   TakeActions();
-  EXPECT_TRUE(jobs_.empty());
+  EXPECT_TRUE(records_.jobs.empty());
   EXPECT_EQ(queue_->FindJob(id), nullptr);
 }
 
 TEST_F(JobQueueTest, ALostDaemonIsForgottenInTheEnd) {
   AddDaemon("a", 4);
   Pass(absl::Hours(23));
-  EXPECT_TRUE(daemons_.contains("a"));
+  EXPECT_TRUE(records_.daemons.contains("a"));
   Pass(absl::Hours(2));
-  EXPECT_FALSE(daemons_.contains("a"));
+  EXPECT_FALSE(records_.daemons.contains("a"));
 }
 
 TEST_F(JobQueueTest, ThereAreNotTooManyDaemonsAndJobs) {

@@ -9,8 +9,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -18,6 +16,7 @@
 #include "coordinator/queue/job_queue.h"
 #include "glog/logging.h"
 #include "paceline/v1/queue.pb.h"
+#include "tests/queue_records.h"
 
 namespace paceline {
 
@@ -53,13 +52,9 @@ class QueueFixture : public ::testing::Test {
   // A new queue from what the one before has stored.
   void Restart() {
     TakeActions();
-    std::vector<v1::JobRecord> jobs;
-    for (const auto& [id, record] : jobs_) jobs.push_back(record);
-    std::vector<v1::DaemonRecord> daemons;
-    for (const auto& [name, record] : daemons_) daemons.push_back(record);
     options_.incarnation = kCoordinator;
     options_.version = "1";
-    auto queue = JobQueue::Create(options_, jobs, daemons, last_number_, now_);
+    auto queue = records_.Restore(options_, now_);
     CHECK(queue.ok()) << queue.status();
     queue_ = *std::move(queue);
   }
@@ -91,21 +86,7 @@ class QueueFixture : public ::testing::Test {
   // The daemon starts what it is told to, and forgets the rest.
   v1::SyncResponse Follow(const std::string& daemon) {
     v1::SyncResponse answer = Sync(daemon);
-    v1::SyncRequest& state = messages_[daemon];
-    const auto held = std::exchange(*state.mutable_tasks(), {});
-    for (const v1::TaskOrder& order : answer.orders()) {
-      v1::TaskReport report;
-      *report.mutable_task() = order.task();
-      report.set_state(v1::TASK_STATE_RUNNING);
-      report.set_address("host:1");
-      for (const v1::TaskReport& old : held) {
-        if (old.task().SerializeAsString() ==
-            order.task().SerializeAsString()) {
-          report = old;
-        }
-      }
-      *state.add_tasks() = report;
-    }
+    FollowOrders(answer, messages_[daemon]);
     return answer;
   }
   // Three times are enough for leaders, workers, and reports of these.
@@ -149,26 +130,14 @@ class QueueFixture : public ::testing::Test {
     // A look for jobs that can start is not too soon after the last one.
     now_ += absl::Milliseconds(50);
     for (const QueueAction& action : queue_->TakeActions(now_)) {
-      if (const auto* job = std::get_if<StoreJob>(&action)) {
-        jobs_[job->record.id()] = job->record;
-      } else if (const auto* daemon = std::get_if<StoreDaemon>(&action)) {
-        daemons_[daemon->record.name()] = daemon->record;
-      } else if (const auto* gone = std::get_if<RemoveJob>(&action)) {
-        jobs_.erase(gone->id);
-      } else if (const auto* lost = std::get_if<RemoveDaemon>(&action)) {
-        daemons_.erase(lost->name);
-      } else if (const auto* last = std::get_if<StoreLastNumber>(&action)) {
-        last_number_ = last->number;
-      }
+      records_.Apply(action);
     }
     ASSERT_EQ(queue_->CheckInvariants(), absl::OkStatus());
   }
 
   JobQueueOptions options_;
   absl::Time now_ = absl::FromUnixSeconds(1'000'000);
-  std::map<std::string, v1::JobRecord> jobs_;
-  std::map<std::string, v1::DaemonRecord> daemons_;
-  uint64_t last_number_ = 0;
+  QueueRecords records_;
   std::map<std::string, v1::SyncRequest> messages_;
   std::map<std::string, uint64_t> cores_;
   std::unique_ptr<JobQueue> queue_;

@@ -117,7 +117,7 @@ TEST_F(QueueRestoreTest, RefusesRecordsThatNoQueueHasStored) {
   AddDaemon("a", 4);
   const std::string id = Submit(JobOf(1, 4));
   FollowAll();
-  const std::vector<v1::DaemonRecord> daemons = {daemons_.at("a")};
+  const std::vector<v1::DaemonRecord> daemons = {records_.daemons.at("a")};
   const struct {
     std::function<void(v1::JobRecord&)> change;
     std::string error;
@@ -144,7 +144,7 @@ TEST_F(QueueRestoreTest, RefusesRecordsThatNoQueueHasStored) {
       {[](auto& r) { r.mutable_submission()->clear_groups(); }, "groups: 0"},
   };
   for (const auto& refusal : refusals) {
-    v1::JobRecord record = jobs_.at(id);
+    v1::JobRecord record = records_.jobs.at(id);
     refusal.change(record);
     const absl::Status status =
         JobQueue::Create(options_, {record}, daemons, 1, now_).status();
@@ -152,7 +152,8 @@ TEST_F(QueueRestoreTest, RefusesRecordsThatNoQueueHasStored) {
     EXPECT_THAT(std::string(status.message()), HasSubstr(refusal.error));
   }
   EXPECT_EQ(
-      JobQueue::Create(options_, {jobs_.at(id), jobs_.at(id)}, daemons, 1, now_)
+      JobQueue::Create(options_, {records_.jobs.at(id), records_.jobs.at(id)},
+                       daemons, 1, now_)
           .status()
           .code(),
       absl::StatusCode::kDataLoss);
