@@ -27,6 +27,21 @@ class SessionCheckpointTest : public SessionTest {
     session_->SnapshotTaken(absl::OkStatus(), now_);
     session_->CheckpointWritten(absl::OkStatus(), now_);
   }
+
+  // Workers in step do their halves of the lease. Then a checkpoint is taken,
+  // and the job ends because of `leaving`.
+  void ExpectACheckpointAfter(const v1::Lease& lease, TaskId leaving) {
+    const v1::LeaseReport half =
+        ReportOf(lease, static_cast<int64_t>(lease.end() - lease.begin()) / 2);
+    for (const TaskId worker : {kWorker0, kWorker1}) {
+      ASSERT_TRUE(Beat(worker, {half}).ok());
+    }
+    ASSERT_TRUE(Take<TakeCheckpoint>());
+    Answer();
+    const auto ended = Take<Ended>();
+    ASSERT_TRUE(ended);
+    EXPECT_EQ(ended->task, leaving);
+  }
 };
 
 TEST_F(SessionCheckpointTest, TakesOneAfterEveryNthEpochAndTheLast) {
@@ -165,16 +180,7 @@ TEST_F(SessionCheckpointTest, AWorkerInStepThatLeavesLeavesACheckpoint) {
   BeatAndAskToLeave(kWorker1);
   EXPECT_FALSE(session_->ended()) << "they are in a lease";
   EXPECT_FALSE(Acquire(kWorker0));
-  const v1::LeaseReport half =
-      ReportOf(*lease, static_cast<int64_t>(lease->end() - lease->begin()) / 2);
-  for (const TaskId worker : {kWorker0, kWorker1}) {
-    ASSERT_TRUE(Beat(worker, {half}).ok());
-  }
-  ASSERT_TRUE(Take<TakeCheckpoint>());
-  Answer();
-  const auto ended = Take<Ended>();
-  ASSERT_TRUE(ended);
-  EXPECT_EQ(ended->task, kWorker1);
+  ExpectACheckpointAfter(*lease, kWorker1);
 }
 
 TEST_F(SessionCheckpointTest, AWorkerStillJoinsALeaseOfAJobThatEnds) {
@@ -190,16 +196,7 @@ TEST_F(SessionCheckpointTest, AWorkerStillJoinsALeaseOfAJobThatEnds) {
   EXPECT_EQ(joined->id(), lease->id());
   EXPECT_FALSE(Acquire(kWorker0)) << "there are no more";
   EXPECT_FALSE(Acquire(kWorker1));
-  const v1::LeaseReport half =
-      ReportOf(*lease, static_cast<int64_t>(lease->end() - lease->begin()) / 2);
-  for (const TaskId worker : {kWorker0, kWorker1}) {
-    ASSERT_TRUE(Beat(worker, {half}).ok());
-  }
-  ASSERT_TRUE(Take<TakeCheckpoint>());
-  Answer();
-  const auto ended = Take<Ended>();
-  ASSERT_TRUE(ended);
-  EXPECT_EQ(ended->task, kWorker0);
+  ExpectACheckpointAfter(*lease, kWorker0);
 }
 
 // Training of the epoch ends with the last lease, and its validation would
