@@ -27,8 +27,8 @@ struct Accumulation {
   bool updates = true;
 };
 
-// Of one element. T is float or double. In a call that does not update, g
-// becomes what nothing must use. No branch, so that loops are vectorised.
+// Of one element. T is float or double. g is undefined afterwards unless the
+// call updates. No branch, so that loops are vectorised.
 template <typename T>
 [[gnu::always_inline]] PACELINE_HOST_DEVICE inline void AccumulateGradient(
     const Accumulation& accumulation, T& g, T& accumulator) {

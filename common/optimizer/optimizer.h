@@ -33,8 +33,8 @@ namespace paceline {
 // Any formula of any optimizer (optimizers.h).
 struct AnyFormula;
 
-// Identifies a call of the optimizer, which is an update, but with accumulation
-// only a part of one.
+// Identifies a call of the optimizer: an update, or with accumulation of
+// gradients one of several calls that make an update.
 struct UpdateStep {
   // Number of earlier updates.
   int64_t iterations = 0;
@@ -135,8 +135,8 @@ class Optimizer {
   UpdateStep StepAfter(int64_t iterations) const;
 
   // Before gradients are clipped and applied: adds them to the accumulators
-  // and, if the step updates, makes them the mean; else they hold what only
-  // Apply may take, which ignores it. No effect unless accumulates(). `slots`
+  // and, if the step updates, makes them the mean. Otherwise they are undefined
+  // afterwards, and Apply ignores them. No effect unless accumulates(). `slots`
   // are those of Apply. On the CPU.
   void Accumulate(const UpdateStep& step, absl::Span<float> gradients,
                   absl::Span<const absl::Span<float>> slots) const;
