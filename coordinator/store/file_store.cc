@@ -38,7 +38,7 @@ absl::Status CheckHash(const std::string& sha256) {
 // What a file of this size counts; an empty one counts, too.
 uint64_t InBlocks(uint64_t size) { return (size / 4096 + 1) * 4096; }
 
-// The regular files below a folder whose names are hashes.
+// What is below a folder and has a hash for its name.
 absl::StatusOr<std::vector<std::filesystem::path>> HashesBelow(
     const std::string& folder) {
   std::vector<std::filesystem::path> paths;
