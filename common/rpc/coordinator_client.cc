@@ -3,11 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "common/base/status_macros.h"
+#include "common/rpc/blocking_calls.h"
 #include "common/rpc/call_channel.h"
-#include "common/rpc/call_error.h"
-#include "common/rpc/call_group.h"
-#include "common/rpc/message_bytes.h"
 #include "paceline/v1/coordinator.grpc.pb.h"
 
 namespace paceline {
@@ -20,19 +17,9 @@ struct CoordinatorClient::Impl {
   absl::StatusOr<Response> Call(const char* name, const std::string& callee,
                                 const Request& request,
                                 absl::Duration timeout) {
-    CallGroup calls(1);
-    Response response;
-    channel.Start(absl::StrCat("/", v1::CoordinatorService::service_full_name(),
-                               "/", name),
-                  WriteMessage(request), {.timeout = timeout},
-                  [&response, done = calls.Open(0)](absl::Status status,
-                                                    grpc::ByteBuffer& bytes) {
-                    if (status.ok()) status = ReadMessage(bytes, response);
-                    done(std::move(status));
-                  });
-    calls.Wait();
-    RETURN_IF_ERROR(CallError(calls.status(0), name, callee, timeout));
-    return response;
+    return CallAndWait<Request, Response>(
+        channel, v1::CoordinatorService::service_full_name(), name, callee,
+        request, {.timeout = timeout});
   }
 
   CallChannel channel;
