@@ -156,12 +156,17 @@ int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
   }
   const absl::Status started = own_tasks.Start((*leader)->port());
   if (!started.ok()) return Fail(started, kJobFailed);
+  bool waits_for_checkpoint = options.saves_on_stop;
   const Outcome outcome = (*leader)->Run([&] {
     for (const auto& [task, exit_code] : own_tasks.TakeExits()) {
       (*leader)->TaskExited(task, exit_code);
     }
-    if (options.interrupted()) {
-      (*leader)->Stop(absl::CancelledError("stopped by a signal"));
+    if (!options.interrupted()) return;
+    const absl::Status reason = absl::CancelledError("stopped by a signal");
+    if (std::exchange(waits_for_checkpoint, false)) {
+      (*leader)->StopAfterCheckpoint(reason);
+    } else {
+      (*leader)->Stop(reason);
     }
   });
   own_tasks.Shutdown();

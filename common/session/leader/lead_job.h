@@ -42,6 +42,9 @@ struct LeadJobOptions {
   bool print_json = false;
   // Returns whether the user has asked to stop since the last call.
   std::function<bool()> interrupted;
+  // Whether the first request to stop waits for a last checkpoint; the second
+  // does not.
+  bool saves_on_stop = false;
 };
 
 // Leads the job to its end and writes its result into the output folder. Prints

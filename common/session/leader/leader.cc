@@ -223,6 +223,12 @@ void Leader::Stop(const absl::Status& reason) {
       [&](Session& session, absl::Time now) { session.Stop(reason, now); });
 }
 
+void Leader::StopAfterCheckpoint(const absl::Status& reason) {
+  session_.Handle([&](Session& session, absl::Time now) {
+    session.StopAfterCheckpoint(reason, now);
+  });
+}
+
 void Leader::CarryOut(const InitializeShards& action) {
   const std::vector<TaskView> tasks = session_.Handle(
       [](Session& session, absl::Time) { return session.Tasks(); });

@@ -79,6 +79,8 @@ class Leader {
   void TaskExited(TaskId task, int exit_code);
   // Event: the job has to stop for this reason.
   void Stop(const absl::Status& reason);
+  // The same, after a last checkpoint.
+  void StopAfterCheckpoint(const absl::Status& reason);
 
  private:
   Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,

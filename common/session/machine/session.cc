@@ -159,6 +159,8 @@ void Session::State::FollowFlow(absl::Time now) {
   }
   if (flow.done()) {
     End(absl::OkStatus(), std::nullopt, now);
+  } else if (flow.has_ended_early() && stop_reason) {
+    End(*stop_reason, std::nullopt, now);
   } else if (flow.has_ended_early()) {
     End(absl::UnavailableError(absl::StrCat(
             members.Get(*leaving)->Name(), ": a signal asked it to leave",

@@ -269,6 +269,9 @@ class Session {
   void TaskExited(TaskId task, int exit_code, absl::Time now);
   // Event: the user stops the job, or the leader cannot go on.
   void Stop(const absl::Status& reason, absl::Time now);
+  // Event: the job has to end for this reason, after a checkpoint of what was
+  // trained if it takes some. Open leases are finished before.
+  void StopAfterCheckpoint(const absl::Status& reason, absl::Time now);
   // Event: time passed. Call it at least every 100 ms.
   void Tick(absl::Time now);
 

@@ -41,8 +41,19 @@ void Session::Stop(const absl::Status& reason, absl::Time now) {
   state_->End(reason, std::nullopt, now);
 }
 
+void Session::StopAfterCheckpoint(const absl::Status& reason, absl::Time now) {
+  State& state = *state_;
+  if (state.outcome || state.leaving || state.stop_reason) return;
+  state.stop_reason = reason;
+  state.flow.EndEarly(now);
+  state.FollowFlow(now);
+  state.Wake();
+}
+
 void Session::State::AskedToLeave(const Place& place, absl::Time now) {
-  if (outcome || leaving || (place.rank >= 0 && !NeedsEveryWorker())) return;
+  if (outcome || leaving || stop_reason ||
+      (place.rank >= 0 && !NeedsEveryWorker()))
+    return;
   leaving = place.id;
   actions.push_back(
       Notice{absl::StrCat(place.Name(), " was asked to leave; the job ends")});

@@ -161,6 +161,8 @@ struct Session::State {
   std::string snapshot_name;
   // The first task that was asked to leave and that the job cannot do without.
   std::optional<TaskId> leaving;
+  // Why the job ends early without such a task.
+  std::optional<absl::Status> stop_reason;
   std::optional<absl::Status> outcome;
   absl::Time ended_at;
   std::vector<Action> actions;

@@ -147,6 +147,34 @@ TEST_F(SessionCheckpointTest, APsThatIsAskedToLeaveLeavesACheckpoint) {
   EXPECT_EQ(WorkUntilIdle(kWorker0), 2000 - (lease->end() - lease->begin()));
 }
 
+TEST_F(SessionCheckpointTest, AStopCanWaitForALastCheckpoint) {
+  options_.job.set_epochs(2);
+  options_.job.mutable_checkpoint()->set_every_epochs(2);
+  Start();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  session_->StopAfterCheckpoint(absl::CancelledError("enough"), now_);
+  EXPECT_FALSE(session_->ended()) << "the lease is open";
+  EXPECT_FALSE(Acquire(kWorker1)) << "there are no more";
+  Finish(kWorker0, *lease);
+  ASSERT_TRUE(Take<TakeCheckpoint>());
+  session_->SnapshotTaken(absl::OkStatus(), now_);
+  EXPECT_FALSE(session_->ended()) << "the files are written";
+  session_->CheckpointWritten(absl::OkStatus(), now_);
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->status, absl::CancelledError("enough"));
+  EXPECT_FALSE(ended->task);
+  EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
+}
+
+TEST_F(SessionCheckpointTest, AStopWaitsForNothingWithoutCheckpoints) {
+  Start();
+  ASSERT_TRUE(Acquire(kWorker0));
+  session_->StopAfterCheckpoint(absl::CancelledError("enough"), now_);
+  EXPECT_EQ(Message(Take<Ended>()), "enough");
+}
+
 TEST_F(SessionCheckpointTest, NothingNewIsSavedTwiceForATaskThatLeaves) {
   options_.job.mutable_checkpoint()->set_every_steps(30);
   Start();
