@@ -7,8 +7,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "common/base/atomic_file.h"
 #include "common/base/clock.h"
+#include "common/base/file.h"
 #include "common/base/folder.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
@@ -20,9 +23,22 @@ namespace {
 // CondVar requires a timeout; any would do.
 constexpr absl::Duration kWaitInterval = absl::Seconds(1);
 
+bool IsAbsolute(const std::string& path) { return absl::StartsWith(path, "/"); }
+
+// Whether a relative path stays below the working folder.
+bool IsBelow(const std::string& path) {
+  for (const absl::string_view part : absl::StrSplit(path, '/')) {
+    if (part.empty() || part == "." || part == "..") return false;
+  }
+  return true;
+}
+
 Checkpointer::Result Write(const std::string& directory,
                            const std::string& name,
                            const ShardSnapshot& snapshot) {
+  if (!IsAbsolute(directory)) {
+    RETURN_IF_ERROR(MakeDirectories(absl::StrCat(directory, "/", name)));
+  }
   std::vector<NamedTensor> tensors;
   for (const SnapshotTensor& tensor : snapshot.tensors) {
     tensors.push_back({tensor.name, tensor.type, tensor.shape, tensor.bytes});
@@ -55,11 +71,11 @@ absl::Status Checkpointer::Start(const std::string& directory,
                                  const std::string& name,
                                  ShardSnapshot snapshot) {
   RETURN_IF_ERROR(CheckCheckpointName(name));
-  if (!absl::StartsWith(directory, "/")) {
+  if (!IsAbsolute(directory) && !IsBelow(directory)) {
     return absl::FailedPreconditionError(
         absl::StrCat("the leader named \"", directory,
                      "\" as the folder for checkpoints; expected an absolute "
-                     "path"));
+                     "path, or one below this task's working folder"));
   }
   std::optional<Work> replaced;
   {

@@ -51,11 +51,13 @@ class Checkpointer {
   ~Checkpointer();
 
   // Starts to write a snapshot into `directory`/`name`, the folder of a
-  // checkpoint, which must exist and must not have such a file yet. Does not
-  // block. Drops a snapshot that still waits, with Aborted, and forgets the
-  // results of earlier ones. InvalidArgument if `name` is not that of a
-  // checkpoint (CheckCheckpointName). FailedPrecondition if `directory` is not
-  // an absolute path, or a snapshot of that name is not written yet.
+  // checkpoint, which must not have such a file yet. It must exist if
+  // `directory` is an absolute path, since all tasks of the job share it. A
+  // relative one is a folder of this task, and is created. Does not block.
+  // Drops a snapshot that still waits, with Aborted, and forgets the results of
+  // earlier ones. InvalidArgument if `name` is not that of a checkpoint
+  // (CheckCheckpointName). FailedPrecondition if a relative `directory` leaves
+  // the working folder, or a snapshot of that name is not written yet.
   absl::Status Start(const std::string& directory, const std::string& name,
                      ShardSnapshot snapshot);
 
