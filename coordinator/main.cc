@@ -28,8 +28,10 @@
 #include "common/process/logging.h"
 #include "common/task/predict_options.h"
 #include "coordinator/cli/export.h"
+#include "coordinator/cli/lead.h"
 #include "coordinator/cli/predict.h"
 #include "coordinator/cli/run.h"
+#include "coordinator/cli/serve.h"
 #include "coordinator/cli/summary.h"
 #include "coordinator/cli/validate.h"
 
@@ -199,6 +201,20 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
                        "Only this map of the job or class: data, Conv2D; "
                        "default all.");
 
+  ServeOptions serve_options;
+  CLI::App& serve = *app.add_subcommand(
+      "serve",
+      "Runs the coordinator of a service: a queue of jobs for the daemons "
+      "`worker --coordinator` and `ps_server --coordinator`.");
+  serve_options.AddTo(serve);
+
+  LeadOptions lead_options;
+  lead_options.process_start = start;
+  CLI::App& lead = *app.add_subcommand(
+      "lead", "Leads a job of a service; daemons start this.");
+  lead.group("");
+  lead_options.AddTo(lead);
+
   if (const absl::Status status = CheckVerb(app, argc, argv); !status.ok()) {
     std::cerr << "error: " << status.message() << "\n";
     return kBadInput;
@@ -212,6 +228,8 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kSuccess : kBadInput;
   }
+  if (serve.parsed()) return Serve(serve_options, interrupt);
+  if (lead.parsed()) return Lead(lead_options, interrupt);
   if (reference.parsed()) return PrintReference(subject);
   if (predict.parsed()) {
     return FinishCommand(BecomeWorker(options.program_folder, argv));

@@ -19,7 +19,7 @@ namespace {
 // A DNS name has at most 253 characters; daemons are called after their hosts.
 constexpr size_t kMaxNameBytes = 253;
 constexpr size_t kMaxKeyBytes = 128;
-// So that an id, which is the name and a number, is a file name.
+// So that an id, which is the name and a number, can be a folder's name.
 constexpr size_t kMaxJobNameBytes = 200;
 constexpr size_t kMaxLabels = 64;
 constexpr size_t kMaxErrorBytes = 4096;
@@ -55,6 +55,20 @@ absl::Status CheckName(absl::string_view field, absl::string_view name,
   return Invalid(
       field, absl::StrCat("\"", PeerText(name), "\""),
       absl::StrCat("1 to ", max_bytes, " letters, digits and signs of ASCII"));
+}
+
+// A name that an id can begin with, which is a folder's name.
+absl::Status CheckJobName(absl::string_view name) {
+  bool is_file_name = !name.empty() && name[0] != '.' && name[0] != '-';
+  for (const char c : name) {
+    is_file_name = is_file_name &&
+                   (absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-');
+  }
+  if (is_file_name && name.size() <= kMaxJobNameBytes) return absl::OkStatus();
+  return Invalid("name", absl::StrCat("\"", PeerText(name), "\""),
+                 absl::StrCat("1 to ", kMaxJobNameBytes,
+                              " letters, digits, dots, dashes and underscores; "
+                              "the first a letter, a digit or an underscore"));
 }
 
 absl::Status CheckResources(absl::string_view field,
@@ -129,7 +143,7 @@ absl::Status CheckReport(absl::string_view field,
 }  // namespace
 
 absl::Status CheckSubmission(const v1::Submission& submission) {
-  RETURN_IF_ERROR(CheckName("name", submission.name(), kMaxJobNameBytes));
+  RETURN_IF_ERROR(CheckJobName(submission.name()));
   RETURN_IF_ERROR(CheckName("user", submission.user(), kMaxNameBytes));
   RETURN_IF_ERROR(CheckAtMost("idempotency_key: bytes",
                               submission.idempotency_key().size(),

@@ -25,6 +25,8 @@ TEST(CheckSubmissionTest, NamesTheFieldItsValueAndWhatIsExpected) {
   const Refusal<v1::Submission> refusals[] = {
       {[](auto& m) { m.clear_name(); }, "name: \"\"; expected 1 to 200"},
       {[](auto& m) { m.set_name("a b"); }, "name: \"a b\"; expected"},
+      {[](auto& m) { m.set_name("a/b"); }, "name: \"a/b\"; expected"},
+      {[](auto& m) { m.set_name(".."); }, "name: \"..\"; expected"},
       {[](auto& m) { m.set_user("\n"); }, "user: \"\\n\"; expected"},
       {[](auto& m) { m.set_idempotency_key(std::string(129, 'k')); },
        "idempotency_key: bytes: 129; expected at most 128"},

@@ -1,0 +1,139 @@
+#include "coordinator/cli/lead.h"
+
+#include <filesystem>
+#include <iostream>
+#include <utility>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "common/config/path.h"
+#include "common/identity/job_secret.h"
+#include "common/job/job_files.h"
+#include "common/job/job_reader.h"
+#include "common/limits.h"
+#include "common/process/exit_code.h"
+#include "common/process/lifetime.h"
+#include "common/session/leader/lead_job.h"
+#include "common/session/leader/run_setup.h"
+
+namespace paceline {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whether `path` is in the folder, once links are followed.
+bool IsIn(const fs::path& folder, const fs::path& path) {
+  std::error_code error;
+  const fs::path real_folder = fs::weakly_canonical(folder, error);
+  if (error) return false;
+  const fs::path real_path = fs::weakly_canonical(path, error);
+  if (error) return false;
+  const fs::path below = real_path.lexically_relative(real_folder);
+  return !below.empty() && *below.begin() != "..";
+}
+
+// PermissionDenied, naming the field, if the job reads a file that is neither
+// in its own folder nor in one that the daemon lets it read.
+absl::Status CheckFolders(const v1::Job& job, const LeadOptions& options) {
+  for (const JobFile& file : FilesOf(job)) {
+    bool is_allowed = IsIn(fs::current_path(), file.path);
+    for (const std::string& folder : options.data_folders) {
+      is_allowed = is_allowed || IsIn(folder, file.path);
+    }
+    if (!is_allowed) {
+      return absl::PermissionDeniedError(absl::StrCat(
+          file.field.text(), ": ", file.path,
+          " is outside the job's folder; expected a file that came with the "
+          "job, or one below a --data folder of the daemon"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Tasks on other machines find the files in folders of their own.
+void MakeRelative(v1::Job& job) {
+  const std::string folder = absl::StrCat(fs::current_path().string(), "/");
+  ChangeFiles(job, [&](std::string& path) {
+    if (path.starts_with(folder)) path = path.substr(folder.size());
+  });
+}
+
+// The daemons start all tasks of the job, once they know where it is led.
+class DaemonsTasks : public OwnTasks {
+ public:
+  explicit DaemonsTasks(std::string port_file)
+      : port_file_(std::move(port_file)) {}
+
+  absl::Status Start(int port) override {
+    return WriteFileAtomically(port_file_, absl::StrCat(port, "\n"));
+  }
+
+ private:
+  const std::string port_file_;
+};
+
+absl::StatusOr<LeaderOptions> MakeOptions(const LeadOptions& options) {
+  LeaderOptions leader;
+  if (options.lifetime_fd >= 0) {
+    ASSIGN_OR_RETURN(const std::string secret, ReadLine(options.lifetime_fd));
+    ASSIGN_OR_RETURN(leader.secret, JobSecret::FromText(secret));
+    EndWithParent(options.lifetime_fd);
+  }
+  JobReaderOptions reader;
+  // The workers check theirs.
+  reader.check_files = false;
+  ASSIGN_OR_RETURN(leader.job,
+                   ReadJobFile(options.job_path, options.overrides, reader));
+  RETURN_IF_ERROR(CheckFolders(leader.job, options));
+  MakeRelative(leader.job);
+  leader.tasks = LocalTasks(leader.job, /*evaluate=*/false);
+  leader.version = PACELINE_VERSION;
+  leader.listen_address = options.listen_address;
+  leader.output_dir = options.output_dir;
+  leader.start_timeout = limits::kStartTimeout;
+  leader.process_start = options.process_start;
+  leader.progress = &std::cout;
+  return leader;
+}
+
+}  // namespace
+
+void LeadOptions::AddTo(CLI::App& verb) {
+  verb.add_option("JOB", job_path, "The job, YAML or JSON.")->required();
+  verb.add_option("--set", overrides,
+                  "path.to.field=value: changes a field of the job.");
+  output_dir = "out";
+  verb.add_option("--output", output_dir,
+                  "Folder for the result and checkpoints.")
+      ->capture_default_str();
+  verb.add_option("--listen", listen_address, "host:port to listen on.")
+      ->required();
+  verb.add_option("--write_port", port_file,
+                  "The file into which the port is written.")
+      ->required();
+  verb.add_option("--data", data_folders,
+                  "A folder outside the job's that the job may read.");
+  verb.add_flag("--resume", resume,
+                "Goes on from the checkpoint in the output folder.");
+  verb.add_option("--lifetime_fd", lifetime_fd,
+                  "A pipe that gives the job's secret, and whose closing ends "
+                  "this process; set by a daemon.");
+}
+
+int Lead(const LeadOptions& options, Interrupt& interrupt) {
+  absl::StatusOr<LeaderOptions> leader = MakeOptions(options);
+  if (!leader.ok()) {
+    std::cerr << "error: " << leader.status().message() << "\n";
+    return kBadInput;
+  }
+  DaemonsTasks tasks(options.port_file);
+  return LeadJob({*std::move(leader), options.resume, /*print_json=*/false,
+                  [&] { return interrupt.Taken(); }, /*saves_on_stop=*/true},
+                 tasks);
+}
+
+}  // namespace paceline

@@ -1,0 +1,43 @@
+// `coordinator lead`: the leader of a service's job, which a daemon starts as a
+// task of the job. It works in the job's folder.
+#ifndef PACELINE_COORDINATOR_CLI_LEAD_H_
+#define PACELINE_COORDINATOR_CLI_LEAD_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/process/interrupt.h"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's.
+class App;
+}  // namespace CLI
+
+namespace paceline {
+
+struct LeadOptions {
+  std::string job_path;
+  std::vector<std::string> overrides;
+  // Relative to the job's folder.
+  std::string output_dir;
+  // "host:port"; port 0 picks a free port.
+  std::string listen_address;
+  // The file that tells the daemon the port.
+  std::string port_file;
+  // Folders outside the job's that the job may read.
+  std::vector<std::string> data_folders;
+  bool resume = false;
+  // See Child.
+  int lifetime_fd = -1;
+  absl::Time process_start;
+
+  // Adds the options to the verb.
+  void AddTo(CLI::App& verb);
+};
+
+// Leads the job to its end. Returns the exit code.
+int Lead(const LeadOptions& options, Interrupt& interrupt);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COORDINATOR_CLI_LEAD_H_

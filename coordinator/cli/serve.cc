@@ -1,0 +1,94 @@
+#include "coordinator/cli/serve.h"
+
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/cluster/address.h"
+#include "common/identity/job_secret.h"
+#include "common/process/exit_code.h"
+#include "coordinator/service/service_server.h"
+
+namespace paceline {
+namespace {
+
+// InvalidArgument, with both remedies, if strangers could reach a service that
+// has no secret.
+absl::StatusOr<std::optional<JobSecret>> FindSecret(
+    const ServeOptions& options) {
+  // Port 0 is none of an address.
+  const absl::StatusOr<Address> address =
+      ParseAddress(WithPort(options.listen_address, kDefaultPort));
+  if (!address.ok()) {
+    return Annotate(address.status(),
+                    absl::StrCat("--listen: ", options.listen_address));
+  }
+  if (!options.secret_file.empty()) {
+    if (options.is_insecure) {
+      return absl::InvalidArgumentError(
+          "--insecure is for a service without a secret, and --secret-file "
+          "gives one; expected one of the two");
+    }
+    ASSIGN_OR_RETURN(JobSecret secret,
+                     JobSecret::FromFile(options.secret_file));
+    return std::optional<JobSecret>(std::move(secret));
+  }
+  if (!IsLoopback(*address) && !options.is_insecure) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--listen: ", options.listen_address,
+        " can be reached from other machines, and the service has no secret; "
+        "expected --secret-file with one for all its daemons and people "
+        "(`openssl rand -hex 32` makes one), or --insecure on a network that "
+        "nobody else reaches"));
+  }
+  return std::optional<JobSecret>();
+}
+
+absl::Status Run(const ServeOptions& options, Interrupt& interrupt) {
+  ServiceServerOptions server;
+  server.listen_address = options.listen_address;
+  server.store_folder = options.store_folder;
+  server.version = PACELINE_VERSION;
+  ASSIGN_OR_RETURN(server.secret, FindSecret(options));
+  if (options.is_insecure) {
+    std::cerr << "warning: --insecure: whoever reaches "
+              << options.listen_address
+              << " can submit, stop and read all jobs\n";
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<ServiceServer> running,
+                   ServiceServer::Start(server));
+  std::cout << "the coordinator listens on "
+            << WithPort(options.listen_address, running->port()) << std::endl;
+  return running->Run([&] { return interrupt.Taken(); });
+}
+
+}  // namespace
+
+void ServeOptions::AddTo(CLI::App& verb) {
+  listen_address = absl::StrCat("127.0.0.1:", kDefaultPort);
+  store_folder = "paceline-store";
+  verb.add_option("--listen", listen_address,
+                  "host:port to listen on; port 0 takes a free one.")
+      ->capture_default_str();
+  verb.add_option("--store", store_folder,
+                  "Folder for the queue, the files of jobs and their logs. "
+                  "Another coordinator with the same folder goes on from it.")
+      ->capture_default_str();
+  verb.add_option("--secret-file", secret_file,
+                  "File with the service's secret, which daemons and people "
+                  "share; needed beyond this machine.");
+  verb.add_flag("--insecure", is_insecure,
+                "Without a secret, lets anybody who reaches the coordinator "
+                "submit, stop and read jobs.");
+}
+
+int Serve(const ServeOptions& options, Interrupt& interrupt) {
+  return FinishCommand(Run(options, interrupt));
+}
+
+}  // namespace paceline

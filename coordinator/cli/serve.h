@@ -1,0 +1,31 @@
+// `coordinator serve`: the coordinator of a service.
+#ifndef PACELINE_COORDINATOR_CLI_SERVE_H_
+#define PACELINE_COORDINATOR_CLI_SERVE_H_
+
+#include <string>
+
+#include "common/process/interrupt.h"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's.
+class App;
+}  // namespace CLI
+
+namespace paceline {
+
+struct ServeOptions {
+  std::string listen_address;
+  std::string store_folder;
+  // A file with the service's secret; "": there is none.
+  std::string secret_file;
+  bool is_insecure = false;
+
+  // Adds the options to the verb.
+  void AddTo(CLI::App& verb);
+};
+
+// Serves until a signal comes. Prints where it listens. Returns the exit code.
+int Serve(const ServeOptions& options, Interrupt& interrupt);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COORDINATOR_CLI_SERVE_H_

@@ -1,0 +1,190 @@
+#include "coordinator/service/daemon_service.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/peer_text.h"
+#include "common/base/status_macros.h"
+#include "common/cluster/task_proto.h"
+#include "common/identity/mac.h"
+#include "coordinator/service/await_answer.h"
+#include "coordinator/service/job_paths.h"
+#include "coordinator/service/pieces.h"
+#include "paceline/v1/service.grpc.pb.h"
+
+namespace paceline {
+namespace {
+
+// Answers that are remembered. Those of daemons that are gone are forgotten
+// with all others: each costs one answer that says nothing new.
+constexpr size_t kMaxAnswers = 50'000;
+
+// The secret of one start of a job. It is derived rather than stored, so a
+// coordinator that was started anew tells it to tasks that start late.
+std::string SecretOf(const std::string& key, const v1::JobTask& task) {
+  return absl::BytesToHexString(
+      HmacSha256(key, absl::StrCat(task.job(), " ", task.generation())));
+}
+
+v1::Resources ResourcesOf(const v1::Submission& submission, v1::TaskType type) {
+  if (type == v1::TASK_TYPE_CHIEF) return submission.leader();
+  for (const v1::TaskGroup& group : submission.groups()) {
+    if (group.type() == type) return group.each();
+  }
+  return {};
+}
+
+// The job's record. NotFound unless the task is one of its last start.
+absl::StatusOr<const v1::JobRecord*> JobOf(const JobQueue& queue,
+                                           const v1::JobTask& task) {
+  const v1::JobRecord* const record = queue.FindJob(task.job());
+  const bool is_known =
+      record != nullptr && record->generation() == task.generation() &&
+      std::any_of(record->placements().begin(), record->placements().end(),
+                  [&](const v1::Placement& placement) {
+                    return placement.task().type() == task.task().type() &&
+                           placement.task().index() == task.task().index();
+                  });
+  if (is_known) return record;
+  return absl::NotFoundError(absl::StrCat("job \"", PeerText(task.job()),
+                                          "\" has no such task in start ",
+                                          task.generation()));
+}
+
+}  // namespace
+
+DaemonService::DaemonService(std::string key, SharedQueue& queue,
+                             FileStore& files, LogStore& logs)
+    : RpcService(v1::DaemonService::service_full_name()),
+      key_(std::move(key)),
+      queue_(queue),
+      files_(files),
+      logs_(logs) {
+  AddMessages<v1::SyncRequest, v1::SyncResponse>(
+      "Sync", kMaxDaemonRequestBytes,
+      [this](const auto& request, auto& response, const Done& done) {
+        Sync(request, response, done);
+      },
+      Access::kNewcomers);
+  AddMessages<v1::GetTaskFilesRequest, v1::GetTaskFilesResponse>(
+      "GetTaskFiles", kMaxDaemonRequestBytes,
+      [this](const auto& request, auto& response, const Done& done) {
+        done(GetTaskFiles(request, response));
+      },
+      Access::kNewcomers);
+  AddMessages<v1::AppendLogRequest, v1::AppendLogResponse>(
+      "AppendLog", kMaxDaemonRequestBytes,
+      [this](const auto& request, auto& response, const Done& done) {
+        done(AppendLog(request, response));
+      },
+      Access::kNewcomers);
+  AddMessages<v1::AddOutputsRequest, v1::AddOutputsResponse>(
+      "AddOutputs", kMaxDaemonRequestBytes,
+      [this](const auto& request, auto& /*response*/, const Done& done) {
+        done(AddOutputs(request));
+      },
+      Access::kNewcomers);
+}
+
+void DaemonService::Sync(const v1::SyncRequest& request,
+                         v1::SyncResponse& response, const Done& done) {
+  AwaitAnswer(queue_, NewsOfDaemon(request.daemon()), response, done,
+              [this, &request](SharedQueue::Books& books, bool is_last_try)
+                  -> absl::StatusOr<std::optional<v1::SyncResponse>> {
+                ASSIGN_OR_RETURN(v1::SyncResponse answer,
+                                 books.queue.Sync(request, books.now));
+                for (v1::TaskOrder& order : *answer.mutable_orders()) {
+                  Complete(books.queue, order);
+                }
+                if (Knows(request, answer, is_last_try)) return std::nullopt;
+                return answer;
+              });
+}
+
+void DaemonService::Complete(const JobQueue& queue,
+                             v1::TaskOrder& order) const {
+  const v1::Submission& submission =
+      queue.FindJob(order.task().job())->submission();
+  order.set_secret(SecretOf(key_, order.task()));
+  const v1::TaskType type = order.task().task().type();
+  *order.mutable_resources() = ResourcesOf(submission, type);
+  if (type == v1::TASK_TYPE_CHIEF) {
+    *order.mutable_overrides() = submission.overrides();
+  }
+}
+
+bool DaemonService::Knows(const v1::SyncRequest& request,
+                          const v1::SyncResponse& response, bool is_last_try) {
+  // For another coordinator: the daemon has to learn of this one.
+  if (response.coordinator() != request.coordinator()) return false;
+  v1::SyncResponse orders;
+  *orders.mutable_orders() = response.orders();
+  std::string bytes = orders.SerializeAsString();
+  if (answered_.size() > kMaxAnswers) answered_.clear();
+  Answered& last = answered_[request.daemon()];
+  if (!is_last_try && last.incarnation == request.incarnation() &&
+      last.sequence == request.last_answer() && last.orders == bytes) {
+    return true;
+  }
+  last = {request.incarnation(), request.sequence(), std::move(bytes)};
+  return false;
+}
+
+absl::Status DaemonService::GetTaskFiles(const v1::GetTaskFilesRequest& request,
+                                         v1::GetTaskFilesResponse& response) {
+  return queue_.Handle([&](SharedQueue::Books books) -> absl::Status {
+    ASSIGN_OR_RETURN(const v1::JobRecord* const record,
+                     JobOf(books.queue, request.task()));
+    ASSIGN_OR_RETURN(const std::vector<v1::JobFile> outputs,
+                     books.store.Outputs(record->id()));
+    *response.mutable_files() = record->submission().files();
+    for (const v1::JobFile& output : outputs) *response.add_files() = output;
+    return absl::OkStatus();
+  });
+}
+
+absl::Status DaemonService::AppendLog(const v1::AppendLogRequest& request,
+                                      v1::AppendLogResponse& response) {
+  if (request.text().size() > kMaxLogPieceBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("text: ", request.text().size(),
+                     " bytes; expected at most ", kMaxLogPieceBytes));
+  }
+  ASSIGN_OR_RETURN(const TaskId task, TaskFromProto(request.task().task()));
+  const std::string& id = request.task().job();
+  RETURN_IF_ERROR(queue_.Handle([&](SharedQueue::Books books) -> absl::Status {
+    return JobOf(books.queue, request.task()).status();
+  }));
+  ASSIGN_OR_RETURN(
+      const int64_t size,
+      logs_.Append(id, request.task().generation(), task,
+                   static_cast<int64_t>(request.offset()), request.text()));
+  response.set_size(static_cast<uint64_t>(size));
+  queue_.Wake(NewsOfLogs(id));
+  return absl::OkStatus();
+}
+
+absl::Status DaemonService::AddOutputs(const v1::AddOutputsRequest& request) {
+  RETURN_IF_ERROR(CheckJobFiles("files", request.files(), kOutputFolder));
+  for (const v1::JobFile& file : request.files()) {
+    ASSIGN_OR_RETURN(const v1::FileProgress found, files_.Find(file.sha256()));
+    if (!found.is_complete()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the coordinator does not have the content of \"",
+                       PeerText(file.path()), "\""));
+    }
+  }
+  return queue_.Handle([&](SharedQueue::Books books) -> absl::Status {
+    ASSIGN_OR_RETURN(const v1::JobRecord* const record,
+                     JobOf(books.queue, request.task()));
+    const std::vector<v1::JobFile> files(request.files().begin(),
+                                         request.files().end());
+    return books.store.AddOutputs(record->id(), files);
+  });
+}
+
+}  // namespace paceline

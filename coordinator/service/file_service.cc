@@ -1,0 +1,73 @@
+#include "coordinator/service/file_service.h"
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "coordinator/service/job_paths.h"
+#include "coordinator/service/pieces.h"
+#include "paceline/v1/service.grpc.pb.h"
+
+namespace paceline {
+namespace {
+
+constexpr size_t kMaxFindRequestBytes = 1 << 20;
+// The piece, and what is said about it.
+constexpr size_t kMaxPutRequestBytes = kMaxFilePieceBytes + (1 << 10);
+
+absl::Status Find(FileStore& files, const v1::FindFilesRequest& request,
+                  v1::FindFilesResponse& response) {
+  if (request.sha256_size() > kMaxJobFiles) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("sha256: ", request.sha256_size(),
+                     " files; expected at most ", kMaxJobFiles));
+  }
+  for (const std::string& sha256 : request.sha256()) {
+    ASSIGN_OR_RETURN(*response.add_files(), files.Find(sha256));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Put(FileStore& files, const v1::PutFileRequest& request,
+                 v1::PutFileResponse& response) {
+  ASSIGN_OR_RETURN(*response.mutable_progress(),
+                   files.Append(request.sha256(), request.size_bytes(),
+                                request.offset(), request.content()));
+  return absl::OkStatus();
+}
+
+absl::Status Get(FileStore& files, const v1::GetFileRequest& request,
+                 v1::GetFileResponse& response) {
+  ASSIGN_OR_RETURN(
+      *response.mutable_content(),
+      files.Read(request.sha256(), request.offset(), kMaxFilePieceBytes));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+FileService::FileService(FileStore& files)
+    : RpcService(v1::FileService::service_full_name()) {
+  AddMessages<v1::FindFilesRequest, v1::FindFilesResponse>(
+      "FindFiles", kMaxFindRequestBytes,
+      [&files](const auto& request, auto& response, const Done& done) {
+        done(Find(files, request, response));
+      },
+      Access::kNewcomers);
+  AddMessages<v1::PutFileRequest, v1::PutFileResponse>(
+      "PutFile", kMaxPutRequestBytes,
+      [&files](const auto& request, auto& response, const Done& done) {
+        done(Put(files, request, response));
+      },
+      Access::kNewcomers);
+  AddMessages<v1::GetFileRequest, v1::GetFileResponse>(
+      "GetFile", kMaxFindRequestBytes,
+      [&files](const auto& request, auto& response, const Done& done) {
+        done(Get(files, request, response));
+      },
+      Access::kNewcomers);
+}
+
+}  // namespace paceline

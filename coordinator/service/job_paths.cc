@@ -1,0 +1,70 @@
+#include "coordinator/service/job_paths.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "common/base/peer_text.h"
+#include "common/identity/sha256.h"
+
+namespace paceline {
+namespace {
+
+constexpr size_t kMaxPathBytes = 1024;
+constexpr size_t kMaxNameBytes = 255;
+
+// Whether the path stays below the folder that it begins in.
+bool IsBelow(absl::string_view path) {
+  if (path.empty() || path.size() > kMaxPathBytes) return false;
+  const std::vector<absl::string_view> parts = absl::StrSplit(path, '/');
+  return std::all_of(parts.begin(), parts.end(), [](absl::string_view part) {
+    return !part.empty() && part != "." && part != ".." &&
+           part.size() <= kMaxNameBytes &&
+           std::none_of(part.begin(), part.end(),
+                        [](char c) { return absl::ascii_iscntrl(c); });
+  });
+}
+
+absl::Status Invalid(absl::string_view field, absl::string_view value,
+                     absl::string_view expected) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": \"", PeerText(value), "\"; expected ", expected));
+}
+
+}  // namespace
+
+absl::Status CheckJobFiles(
+    absl::string_view field,
+    const google::protobuf::RepeatedPtrField<v1::JobFile>& files,
+    absl::string_view folder) {
+  if (files.size() > kMaxJobFiles) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        field, ": ", files.size(), " files; expected at most ", kMaxJobFiles));
+  }
+  std::set<absl::string_view> paths;
+  for (int i = 0; i < files.size(); ++i) {
+    const v1::JobFile& file = files[i];
+    const std::string name = absl::StrCat(field, "[", i, "]");
+    if (!IsBelow(file.path()) || !absl::StartsWith(file.path(), folder)) {
+      return Invalid(absl::StrCat(name, ".path"), file.path(),
+                     absl::StrCat("a path below the job's folder",
+                                  folder.empty() ? "" : ", in ", folder));
+    }
+    if (!paths.insert(file.path()).second) {
+      return Invalid(absl::StrCat(name, ".path"), file.path(),
+                     "a path that no other file has");
+    }
+    if (!IsSha256Hex(file.sha256())) {
+      return Invalid(absl::StrCat(name, ".sha256"), file.sha256(),
+                     "64 hexadecimal digits in lower case");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

@@ -1,0 +1,121 @@
+#include "coordinator/service/service_server.h"
+
+#include <glog/logging.h>
+
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "common/identity/call_guard.h"
+#include "common/limits.h"
+#include "common/net/listener.h"
+#include "common/rpc/incarnation.h"
+#include "coordinator/store/queue_store.h"
+
+namespace paceline {
+namespace {
+
+constexpr absl::Duration kLoopInterval = absl::Milliseconds(50);
+// Calls write to the disk, so more of them may be at work than there are cores.
+constexpr int kThreads = 4;
+// A file that came before its job is needed by nobody for a while.
+constexpr absl::Duration kSweepInterval = absl::Minutes(10);
+constexpr absl::Duration kSweepAge = absl::Hours(1);
+
+// Deletes the logs of jobs that an earlier coordinator has deleted.
+absl::Status RemoveOldLogs(SharedQueue& queue, LogStore& logs) {
+  return queue.Handle([&](SharedQueue::Books books) {
+    std::set<std::string> ids;
+    for (const v1::JobRecord* job : books.queue.Jobs()) ids.insert(job->id());
+    return logs.RemoveAllBut(ids);
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ServiceServer>> ServiceServer::Start(
+    const ServiceServerOptions& options) {
+  const std::string& folder = options.store_folder;
+  RETURN_IF_ERROR(MakeDirectories(folder));
+  ASSIGN_OR_RETURN(std::unique_ptr<QueueStore> store,
+                   QueueStore::Open(absl::StrCat(folder, "/queue.db")));
+  FileStoreOptions file_options;
+  file_options.max_file_bytes = options.max_file_bytes;
+  file_options.max_bytes = options.max_store_bytes;
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<FileStore> files,
+      FileStore::Open(absl::StrCat(folder, "/files"), file_options));
+  ASSIGN_OR_RETURN(std::unique_ptr<LogStore> logs,
+                   LogStore::Open(absl::StrCat(folder, "/logs"), {}));
+  ASSIGN_OR_RETURN(std::string key, store->MasterKey());
+  JobQueueOptions queue_options;
+  queue_options.incarnation = DrawIncarnation();
+  queue_options.version = options.version;
+  ASSIGN_OR_RETURN(std::unique_ptr<SharedQueue> queue,
+                   SharedQueue::Open(queue_options, std::move(store)));
+  RETURN_IF_ERROR(RemoveOldLogs(*queue, *logs));
+  ASSIGN_OR_RETURN(Listener listener, Listener::Open(options.listen_address));
+  std::unique_ptr<ServiceServer> server(
+      new ServiceServer(options, std::move(key), std::move(queue),
+                        std::move(files), std::move(logs)));
+  RpcServerOptions rpc;
+  rpc.guard = std::make_shared<CallGuard>(options.secret);
+  rpc.services = {&server->daemons_, &server->file_service_, &server->jobs_,
+                  &server->health_};
+  rpc.memory_bytes = limits::kServerMemoryBytes;
+  rpc.thread_count = kThreads;
+  ASSIGN_OR_RETURN(server->server_, RpcServer::Start(std::move(listener), rpc));
+  server->sweeper_ = std::make_unique<Ticker>(
+      kSweepInterval, [raw = server.get()] { raw->Sweep(); });
+  return server;
+}
+
+ServiceServer::ServiceServer(const ServiceServerOptions& options,
+                             std::string key,
+                             std::unique_ptr<SharedQueue> queue,
+                             std::unique_ptr<FileStore> files,
+                             std::unique_ptr<LogStore> logs)
+    : files_(std::move(files)),
+      logs_(std::move(logs)),
+      queue_(std::move(queue)),
+      daemons_(std::move(key), *queue_, *files_, *logs_),
+      file_service_(*files_),
+      jobs_(options.version, *queue_, *files_, *logs_) {}
+
+ServiceServer::~ServiceServer() {
+  sweeper_.reset();
+  queue_->EndWaits();
+  server_.reset();
+}
+
+absl::Status ServiceServer::Run(const std::function<bool()>& interrupted) {
+  while (!interrupted()) {
+    RETURN_IF_ERROR(queue_->failure());
+    health_.Beat(/*is_ready=*/true);
+    absl::SleepFor(kLoopInterval);
+  }
+  return absl::OkStatus();
+}
+
+void ServiceServer::Sweep() {
+  const auto needed = queue_->Handle(
+      [](SharedQueue::Books books) -> absl::StatusOr<std::set<std::string>> {
+        ASSIGN_OR_RETURN(std::set<std::string> files,
+                         books.store.ReferencedFiles());
+        for (const v1::JobRecord* job : books.queue.Jobs()) {
+          for (const v1::JobFile& file : job->submission().files()) {
+            files.insert(file.sha256());
+          }
+        }
+        return files;
+      });
+  if (!needed.ok()) return;
+  const absl::Status swept = files_->Sweep(*needed, kSweepAge).status();
+  if (!swept.ok()) LOG(WARNING) << swept.message();
+}
+
+}  // namespace paceline

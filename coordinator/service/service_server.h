@@ -1,0 +1,76 @@
+// The coordinator of a service: what `coordinator serve` runs.
+#ifndef PACELINE_COORDINATOR_SERVICE_SERVICE_SERVER_H_
+#define PACELINE_COORDINATOR_SERVICE_SERVICE_SERVER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/base/ticker.h"
+#include "common/identity/job_secret.h"
+#include "common/rpc/health_service.h"
+#include "common/rpc/rpc_server.h"
+#include "coordinator/service/daemon_service.h"
+#include "coordinator/service/file_service.h"
+#include "coordinator/service/job_service.h"
+#include "coordinator/service/shared_queue.h"
+#include "coordinator/store/file_store.h"
+#include "coordinator/store/log_store.h"
+
+namespace paceline {
+
+struct ServiceServerOptions {
+  // "host:port"; port 0 picks a free port.
+  std::string listen_address;
+  // Its folder: the queue's database, files of jobs, and logs of tasks. It is
+  // created if need be.
+  std::string store_folder;
+  std::string version;
+  // What daemons and people prove to know; nullopt: anybody may call.
+  std::optional<JobSecret> secret;
+  // Bytes of one file of a job, and of all files together.
+  uint64_t max_file_bytes = uint64_t{16} << 30;
+  uint64_t max_store_bytes = uint64_t{256} << 30;
+};
+
+// It may die at any moment: another one with the same store goes on.
+class ServiceServer {
+ public:
+  // Serves from now on. The error names the folder or the address.
+  static absl::StatusOr<std::unique_ptr<ServiceServer>> Start(
+      const ServiceServerOptions& options);
+  ~ServiceServer();
+
+  int port() const { return server_->port(); }
+
+  // Blocks until `interrupted` returns true, or the store fails, which is the
+  // error.
+  absl::Status Run(const std::function<bool()>& interrupted);
+
+ private:
+  ServiceServer(const ServiceServerOptions& options, std::string key,
+                std::unique_ptr<SharedQueue> queue,
+                std::unique_ptr<FileStore> files,
+                std::unique_ptr<LogStore> logs);
+
+  // Deletes files that no job needs any more.
+  void Sweep();
+
+  const std::unique_ptr<FileStore> files_;
+  const std::unique_ptr<LogStore> logs_;
+  const std::unique_ptr<SharedQueue> queue_;
+  DaemonService daemons_;
+  FileService file_service_;
+  JobService jobs_;
+  HealthService health_;
+  std::unique_ptr<RpcServer> server_;
+  std::unique_ptr<Ticker> sweeper_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COORDINATOR_SERVICE_SERVICE_SERVER_H_
