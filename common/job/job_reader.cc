@@ -64,6 +64,11 @@ absl::StatusOr<v1::Job> ReadDocument(const Value& document,
       FieldsOf(static_cast<const v1::Job*>(nullptr)).Read(document, Path()));
   FillDefaults(document, path, job);
   RETURN_IF_ERROR(CheckJob(job));
+  if (options.named_files != nullptr) {
+    const std::vector<JobFile> files = FilesOf(job);
+    options.named_files->insert(options.named_files->end(), files.begin(),
+                                files.end());
+  }
   MakePathsAbsolute(path, job);
   if (options.check_files) RETURN_IF_ERROR(CheckFiles(job));
   return job;
@@ -87,6 +92,7 @@ absl::StatusOr<v1::Job> ReadJob(absl::string_view text, const std::string& path,
   }
   const absl::StatusOr<TakenFromFile> taken = LoadModelFile(path, document);
   if (!taken.ok()) return Locate(taken.status(), path, document);
+  if (options.named_files != nullptr) *options.named_files = taken->files;
   for (const std::string& each : overrides) {
     if (!names_model(each)) RETURN_IF_ERROR(ApplyOverride(each, document));
   }

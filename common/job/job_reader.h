@@ -3,10 +3,12 @@
 #define PACELINE_COMMON_JOB_JOB_READER_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/job/job_files.h"
 #include "paceline/v1/job.pb.h"
 
 namespace paceline {
@@ -14,6 +16,9 @@ namespace paceline {
 struct JobReaderOptions {
   // Whether the job's data files must exist and be readable.
   bool check_files = true;
+  // Unless null, gets the files that are read with the job, with their paths as
+  // the job has them: relative ones are relative to the job file's folder.
+  std::vector<JobFile>* named_files = nullptr;
 };
 
 // Reads a job from YAML or JSON, and checks it completely, including its model,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -158,9 +159,11 @@ bool HasModelInModel(const v1::Model& model) {
                      });
 }
 
-// Gives the models among the layers of `model` the layers of their files.
+// Gives the models among the layers of `model` the layers of their files, which
+// it adds to `files`.
 absl::Status LoadInnerModels(const std::string& job_path, const Path& path,
-                             bool has_precision, Value& model) {
+                             bool has_precision, Value& model,
+                             std::vector<JobFile>& files) {
   if (!model.is_map() || model.Find("layers") == nullptr) {
     return absl::OkStatus();
   }
@@ -174,6 +177,7 @@ absl::Status LoadInnerModels(const std::string& job_path, const Path& path,
     if (config->Find("layers") == nullptr && file != nullptr &&
         file->is_string()) {
       const int line = file->line();
+      files.push_back({inner.Key("path"), file->as_string()});
       absl::StatusOr<Loaded> loaded =
           ReadModelFile(AbsolutePath(job_path, file->as_string()));
       if (!loaded.ok()) {
@@ -195,7 +199,8 @@ absl::Status LoadInnerModels(const std::string& job_path, const Path& path,
       SetLines(line, (*config)["layers"]);
       if (IsJson((*config)["path"].as_string())) (*config)["path"] = "";
     } else {
-      RETURN_IF_ERROR(LoadInnerModels(job_path, inner, has_precision, *config));
+      RETURN_IF_ERROR(
+          LoadInnerModels(job_path, inner, has_precision, *config, files));
     }
   }
   return absl::OkStatus();
@@ -221,10 +226,11 @@ absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
   if (!model->is_string()) {
     RETURN_IF_ERROR(LoadInnerModels(job_path, Path(kModelKey),
                                     document.Find(kPrecisionKey) != nullptr,
-                                    document[kModelKey]));
+                                    document[kModelKey], taken.files));
     return taken;
   }
   const int line = model->line();
+  taken.files.push_back({Path(kModelKey), model->as_string()});
   const std::string path = AbsolutePath(job_path, model->as_string());
   const auto at_model = [](const absl::Status& status) {
     return ConfigError(Path(kModelKey), status.message(), status.code());

@@ -4,10 +4,12 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/config/value.h"
+#include "common/job/job_files.h"
 #include "common/keras/initial_weights.h"
 #include "common/keras/model_weights.h"
 #include "common/model/graph.h"
@@ -15,9 +17,11 @@
 
 namespace paceline {
 
-// What a document took from the file of its model; empty if it was given.
+// What a document took from the files of its models; empty if it was given.
 struct TakenFromFile {
-  // The path.
+  // The files, with their paths as the document has them.
+  std::vector<JobFile> files;
+  // The path of the model's file.
   std::string weights;
   std::string optimizer_class;
 };
