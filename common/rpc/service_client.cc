@@ -8,6 +8,13 @@
 #include "paceline/v1/service.grpc.pb.h"
 
 namespace paceline {
+namespace {
+
+absl::Duration TimeoutOf(bool waits_for_news) {
+  return waits_for_news ? kServiceTimeout + kServicePoll : kServiceTimeout;
+}
+
+}  // namespace
 
 struct ServiceClient::Impl {
   Impl(const std::string& address, std::shared_ptr<const Caller> caller)
@@ -56,10 +63,11 @@ PACELINE_SERVICE_CALL(FileService, PutFile, kServiceTimeout)
 PACELINE_SERVICE_CALL(FileService, GetFile, kServiceTimeout)
 PACELINE_SERVICE_CALL(JobService, SubmitJob, kServiceTimeout)
 PACELINE_SERVICE_CALL(JobService, ListJobs, kServiceTimeout)
-PACELINE_SERVICE_CALL(JobService, GetJob, kServiceTimeout + kServicePoll)
+PACELINE_SERVICE_CALL(JobService, GetJob,
+                      TimeoutOf(request.unlike() != v1::JOB_STATE_UNSPECIFIED))
 PACELINE_SERVICE_CALL(JobService, StopJob, kServiceTimeout)
 PACELINE_SERVICE_CALL(JobService, DeleteJob, kServiceTimeout)
-PACELINE_SERVICE_CALL(JobService, ReadLog, kServiceTimeout + kServicePoll)
+PACELINE_SERVICE_CALL(JobService, ReadLog, TimeoutOf(request.should_wait()))
 PACELINE_SERVICE_CALL(JobService, ListMembers, kServiceTimeout)
 PACELINE_SERVICE_CALL(JobService, DrainMember, kServiceTimeout)
 #undef PACELINE_SERVICE_CALL
