@@ -1,4 +1,5 @@
-// coordinator: runs, checks and evaluates jobs, and predicts. See --help.
+// coordinator: runs, checks and evaluates jobs, predicts, and talks to a
+// coordinator that serves. See --help.
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@
 #include "coordinator/cli/predict.h"
 #include "coordinator/cli/run.h"
 #include "coordinator/cli/serve.h"
+#include "coordinator/cli/service/service_verbs.h"
 #include "coordinator/cli/summary.h"
 #include "coordinator/cli/validate.h"
 
@@ -41,6 +43,18 @@ namespace {
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+// What the environment says of the coordinator of a service.
+ConnectionOptions EnvironmentConnection() {
+  ConnectionOptions options;
+  options.environment_coordinator = Environment(kCoordinatorVariable);
+  options.environment_secret_file = Environment(kServiceSecretFileVariable);
+  std::string folder = Environment("XDG_CONFIG_HOME");
+  const std::string home = Environment("HOME");
+  if (folder.empty() && !home.empty()) folder = home + "/.config";
+  if (!folder.empty()) options.config_path = folder + "/paceline/config.yaml";
+  return options;
 }
 
 void AddJobOptions(CLI::App& verb, RunOptions& options, const char* output) {
@@ -215,6 +229,9 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   lead.group("");
   lead_options.AddTo(lead);
 
+  ServiceVerbs service_verbs(EnvironmentConnection());
+  service_verbs.AddTo(app);
+
   if (const absl::Status status = CheckVerb(app, argc, argv); !status.ok()) {
     std::cerr << "error: " << status.message() << "\n";
     return kBadInput;
@@ -230,6 +247,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   }
   if (serve.parsed()) return Serve(serve_options, interrupt);
   if (lead.parsed()) return Lead(lead_options, interrupt);
+  if (service_verbs.parsed()) return service_verbs.Run(interrupt);
   if (reference.parsed()) return PrintReference(subject);
   if (predict.parsed()) {
     return FinishCommand(BecomeWorker(options.program_folder, argv));

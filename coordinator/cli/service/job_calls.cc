@@ -1,0 +1,139 @@
+#include "coordinator/cli/service/job_calls.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
+#include "common/base/peer_text.h"
+#include "common/base/status_macros.h"
+#include "common/process/exit_code.h"
+#include "coordinator/cli/service/units.h"
+#include "coordinator/cli/service/views.h"
+
+namespace paceline {
+namespace {
+
+constexpr absl::Duration kMinPause = absl::Milliseconds(100);
+constexpr absl::Duration kMaxPause = absl::Seconds(2);
+constexpr absl::Duration kShortPause = absl::Milliseconds(200);
+// Between looks at what the user wants.
+constexpr absl::Duration kLook = absl::Milliseconds(50);
+
+bool MayPass(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+}
+
+void Pause(const VerbContext& context, absl::Duration pause) {
+  const absl::Time end = MonotonicNow() + pause;
+  while (MonotonicNow() < end && !context.is_interrupted()) {
+    absl::SleepFor(std::min(kLook, end - MonotonicNow()));
+  }
+}
+
+absl::StatusOr<v1::JobView> ViewOf(absl::StatusOr<v1::GetJobResponse> got,
+                                   const VerbContext& context,
+                                   absl::string_view id) {
+  if (!got.ok()) return AboutJob(context, id, got.status());
+  return std::move(*got->mutable_job());
+}
+
+}  // namespace
+
+absl::Status Patiently(const VerbContext& context,
+                       absl::FunctionRef<absl::Status()> call) {
+  const absl::Time end = MonotonicNow() + context.patience;
+  absl::Duration pause = kMinPause;
+  for (;;) {
+    absl::Status status = call();
+    if (!MayPass(status) || context.is_interrupted() ||
+        MonotonicNow() + pause > end) {
+      return status;
+    }
+    Pause(context, pause);
+    pause = std::min(2 * pause, kMaxPause);
+  }
+}
+
+absl::Status AboutJob(const VerbContext& context, absl::string_view id,
+                      const absl::Status& status) {
+  if (!absl::IsNotFound(status)) return status;
+  return absl::NotFoundError(
+      absl::StrCat(context.client.description(), " has no job ", PeerText(id)));
+}
+
+absl::StatusOr<v1::JobView> GetJob(const VerbContext& context,
+                                   const std::string& id) {
+  v1::GetJobRequest request;
+  request.set_id(id);
+  return ViewOf(context.client.GetJob(request), context, id);
+}
+
+absl::StatusOr<v1::JobView> AwaitChange(const VerbContext& context,
+                                        const v1::JobView& job) {
+  v1::GetJobRequest request;
+  request.set_id(job.record().id());
+  request.set_unlike(job.record().state());
+  return ViewOf(PatientlyGet<v1::GetJobResponse>(
+                    context, [&] { return context.client.GetJob(request); }),
+                context, job.record().id());
+}
+
+void TellState(const VerbContext& context, const v1::JobView& job) {
+  context.messages << "job " << PeerText(job.record().id()) << " is "
+                   << JobStateText(job.record().state());
+  if (!job.why_queued().empty()) {
+    context.messages << ": " << PeerText(job.why_queued());
+  }
+  context.messages << std::endl;
+}
+
+absl::StatusOr<v1::JobView> AwaitEnd(const VerbContext& context,
+                                     const std::string& id,
+                                     absl::Duration timeout) {
+  const absl::Time end = MonotonicNow() + timeout;
+  ASSIGN_OR_RETURN(v1::JobView job, GetJob(context, id));
+  v1::JobState told = v1::JOB_STATE_UNSPECIFIED;
+  while (!HasEnded(job.record().state())) {
+    if (job.record().state() != told) TellState(context, job);
+    told = job.record().state();
+    const absl::Duration left = end - MonotonicNow();
+    if (left <= absl::ZeroDuration()) {
+      return absl::DeadlineExceededError(
+          absl::StrCat("job ", PeerText(id), " is still ",
+                       JobStateText(job.record().state()), " after ",
+                       ShortDuration(timeout)));
+    }
+    // Which may take as long as a poll.
+    if (left > kServicePoll) {
+      ASSIGN_OR_RETURN(job, AwaitChange(context, job));
+    } else {
+      Pause(context, std::min(left, kShortPause));
+      ASSIGN_OR_RETURN(job, GetJob(context, id));
+    }
+  }
+  return job;
+}
+
+int FinishJob(const VerbContext& context, const v1::JobView& job) {
+  const v1::JobRecord& record = job.record();
+  if (record.state() == v1::JOB_STATE_SUCCEEDED) return kSuccess;
+  context.messages << "error: job " << PeerText(record.id())
+                   << (record.state() == v1::JOB_STATE_STOPPED ? " was stopped"
+                                                               : " failed");
+  if (!record.error().empty()) {
+    context.messages << ": " << PeerText(record.error());
+  }
+  context.messages << std::endl;
+  return record.state() == v1::JOB_STATE_STOPPED ? kStopped : kJobFailed;
+}
+
+absl::StatusOr<int> LeaveJob(const VerbContext& context, absl::string_view id,
+                             const absl::Status& error) {
+  if (!context.is_interrupted()) return error;
+  context.messages << "job " << PeerText(id)
+                   << " goes on; come back with: coordinator logs -f "
+                   << PeerText(id) << std::endl;
+  return kStopped;
+}
+
+}  // namespace paceline

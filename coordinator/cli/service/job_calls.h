@@ -1,0 +1,64 @@
+// Calls about one job, as several verbs make them.
+#ifndef PACELINE_COORDINATOR_CLI_SERVICE_JOB_CALLS_H_
+#define PACELINE_COORDINATOR_CLI_SERVICE_JOB_CALLS_H_
+
+#include <string>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "coordinator/cli/service/service_verb.h"
+
+namespace paceline {
+
+// Calls until the answer is neither Unavailable nor DeadlineExceeded, or the
+// patience is over, or the user interrupts. For calls that may be repeated, to
+// a coordinator that has answered before.
+absl::Status Patiently(const VerbContext& context,
+                       absl::FunctionRef<absl::Status()> call);
+template <typename Response, typename Call>
+absl::StatusOr<Response> PatientlyGet(const VerbContext& context, Call call) {
+  absl::StatusOr<Response> response;
+  const absl::Status status = Patiently(context, [&] {
+    response = call();
+    return response.status();
+  });
+  if (!status.ok()) return status;
+  return response;
+}
+
+// Errors of a call about the job `id`: NotFound names it.
+absl::Status AboutJob(const VerbContext& context, absl::string_view id,
+                      const absl::Status& status);
+
+// The job now. An error at once if the coordinator does not answer.
+absl::StatusOr<v1::JobView> GetJob(const VerbContext& context,
+                                   const std::string& id);
+// The job once its state is not that of `job` any more, or after some seconds.
+absl::StatusOr<v1::JobView> AwaitChange(const VerbContext& context,
+                                        const v1::JobView& job);
+
+// Says to the context's messages in which state the job is, and why it waits.
+void TellState(const VerbContext& context, const v1::JobView& job);
+
+// Waits until the job has ended. Its state's changes go to the context's
+// messages. DeadlineExceeded after `timeout`, naming the state.
+absl::StatusOr<v1::JobView> AwaitEnd(
+    const VerbContext& context, const std::string& id,
+    absl::Duration timeout = absl::InfiniteDuration());
+
+// The exit code for a job that has ended. Prints an error to the context's
+// messages unless the job has succeeded.
+int FinishJob(const VerbContext& context, const v1::JobView& job);
+
+// If the user has interrupted the wait for a job, says how to come back and
+// returns the exit code; else the error.
+absl::StatusOr<int> LeaveJob(const VerbContext& context, absl::string_view id,
+                             const absl::Status& error);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COORDINATOR_CLI_SERVICE_JOB_CALLS_H_

@@ -1,0 +1,113 @@
+#include "coordinator/cli/service/upload.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/peer_text.h"
+#include "common/base/random_access.h"
+#include "common/base/status_macros.h"
+#include "coordinator/cli/service/job_calls.h"
+
+namespace paceline {
+namespace {
+
+// How often the coordinator may say that it has less than before. A file that
+// it has begun anew, since it was lost there, is rare.
+constexpr int kMaxRestarts = 3;
+// Files in one question.
+constexpr int kMaxFilesAsked = 1000;
+
+absl::StatusOr<std::unique_ptr<RandomAccess>> Open(const BundledFile& bundled,
+                                                   const JobBundle& bundle) {
+  return bundled.path.empty() ? RandomAccessTo(bundle.text)
+                              : OpenRandomAccess(bundled.path);
+}
+
+absl::Status ChangedMeanwhile(const BundledFile& bundled) {
+  return absl::AbortedError(
+      absl::StrCat(PeerText(bundled.file.path()),
+                   " has changed while the job was submitted"));
+}
+
+// Fills in the piece that begins at `offset`.
+absl::Status ReadPiece(RandomAccess& file, uint64_t offset,
+                       v1::PutFileRequest& request) {
+  std::string& content = *request.mutable_content();
+  content.resize(
+      std::min<uint64_t>(kFilePieceBytes, request.size_bytes() - offset));
+  request.set_offset(offset);
+  return file.ReadAt(
+      static_cast<int64_t>(offset),
+      {reinterpret_cast<std::byte*>(content.data()), content.size()});
+}
+
+absl::Status UploadFile(const VerbContext& context, const JobBundle& bundle,
+                        const BundledFile& bundled, v1::FileProgress progress) {
+  if (progress.is_complete()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> file,
+                   Open(bundled, bundle));
+  v1::PutFileRequest request;
+  request.set_sha256(bundled.file.sha256());
+  request.set_size_bytes(bundled.file.size_bytes());
+  if (static_cast<uint64_t>(file->size_bytes()) != request.size_bytes()) {
+    return ChangedMeanwhile(bundled);
+  }
+  for (int restarts = 0; !progress.is_complete();) {
+    const uint64_t offset =
+        std::min<uint64_t>(progress.received_bytes(), request.size_bytes());
+    RETURN_IF_ERROR(ReadPiece(*file, offset, request));
+    absl::StatusOr<v1::PutFileResponse> put = PatientlyGet<v1::PutFileResponse>(
+        context, [&] { return context.client.PutFile(request); });
+    if (absl::IsDataLoss(put.status())) {
+      // What the coordinator had before may have been of another file.
+      if (++restarts > 1) return ChangedMeanwhile(bundled);
+      progress.set_received_bytes(0);
+      continue;
+    }
+    RETURN_IF_ERROR(put.status());
+    progress = put->progress();
+    if (!progress.is_complete() && progress.received_bytes() <= offset &&
+        ++restarts > kMaxRestarts) {
+      return absl::InternalError(
+          absl::StrCat(context.client.description(), " does not take ",
+                       PeerText(bundled.file.path()), " beyond byte ", offset));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status UploadFiles(const VerbContext& context, const JobBundle& bundle) {
+  // Files of the same content are one.
+  std::set<std::string> known;
+  std::vector<const BundledFile*> files;
+  for (const BundledFile& each : bundle.files) {
+    if (known.insert(each.file.sha256()).second) files.push_back(&each);
+  }
+  for (size_t begin = 0; begin < files.size(); begin += kMaxFilesAsked) {
+    const size_t end = std::min(files.size(), begin + kMaxFilesAsked);
+    v1::FindFilesRequest request;
+    for (size_t i = begin; i < end; ++i) {
+      request.add_sha256(files[i]->file.sha256());
+    }
+    ASSIGN_OR_RETURN(const v1::FindFilesResponse found,
+                     context.client.FindFiles(request));
+    if (found.files_size() != request.sha256_size()) {
+      return absl::InternalError(absl::StrCat(
+          context.client.description(), " told of ", found.files_size(),
+          " files, expected ", request.sha256_size()));
+    }
+    for (size_t i = begin; i < end; ++i) {
+      RETURN_IF_ERROR(UploadFile(context, bundle, *files[i],
+                                 found.files(static_cast<int>(i - begin))));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace paceline
