@@ -9,6 +9,8 @@
 #include "CLI/CLI.hpp"
 #include "absl/time/clock.h"
 #include "common/base/freed_memory.h"
+#include "common/daemon/daemon_options.h"
+#include "common/daemon/daemon_program.h"
 #include "common/process/descriptor_limit.h"
 #include "common/process/interrupt.h"
 #include "common/process/leave_order.h"
@@ -27,12 +29,20 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Holds a shard of a job's variables and applies the gradients that "
       "workers push. Its place comes from TF_CONFIG, or from --coordinator and "
-      "--index; the leader tells it the job.");
+      "--index; the leader tells it the job. With --coordinator alone it is a "
+      "daemon, which runs such tasks for the jobs of a service.");
   app.set_version_flag("--version", PACELINE_VERSION);
   paceline::TaskProgram program(paceline::TaskType::kPs);
   program.AddOptions(app);
+  paceline::DaemonFlags daemon;
+  daemon.AddTo(app);
   if (const auto code = paceline::ParseCommandLine(app, argc, argv)) {
     return *code;
+  }
+
+  if (program.IsDaemon()) {
+    return paceline::ExitWith(paceline::RunDaemonProgram(
+        daemon, program, PACELINE_VERSION, std::getenv));
   }
 
   // Before threads start, which must not take signals.

@@ -16,6 +16,8 @@
 #include "common/base/cores.h"
 #include "common/base/freed_memory.h"
 #include "common/base/status_macros.h"
+#include "common/daemon/daemon_options.h"
+#include "common/daemon/daemon_program.h"
 #include "common/job/job_fingerprint.h"
 #include "common/job/job_reader.h"
 #include "common/limits.h"
@@ -183,12 +185,15 @@ int main(int argc, char** argv) {
       "servers or sums them with the other workers; or, as the evaluator of "
       "TF_CONFIG, evaluates each checkpoint in the job's output folder. Its "
       "place comes from TF_CONFIG, or from --coordinator and --index; the "
-      "leader tells it the job.");
+      "leader tells it the job. With --coordinator alone it is a daemon, which "
+      "runs such tasks for the jobs of a service.");
   app.set_version_flag("--version", PACELINE_VERSION);
   paceline::TaskProgram program(paceline::TaskType::kWorker);
   program.AddOptions(app);
   paceline::WorkerFlags flags;
   paceline::AddFlags(app, flags);
+  paceline::DaemonFlags daemon;
+  daemon.AddTo(app);
   paceline::PredictOptions predict_options;
   CLI::App& predict =
       *app.add_subcommand(paceline::kPredictVerb,
@@ -200,6 +205,10 @@ int main(int argc, char** argv) {
   }
   paceline::StartLogging("worker", /*quiet=*/predict.parsed());
   if (predict.parsed()) return paceline::RunPrediction(predict_options);
+  if (program.IsDaemon()) {
+    return paceline::ExitWith(paceline::RunDaemonProgram(
+        daemon, program, PACELINE_VERSION, std::getenv));
+  }
 
   const absl::StatusOr<int> code = paceline::Run(
       program, flags, paceline::TaskEnvironment::From(std::getenv), start);

@@ -76,6 +76,8 @@ absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
   std::vector<std::string> environment = Environment(options.environment);
   const std::vector<char*> argv = Pointers(command);
   const std::vector<char*> envp = Pointers(environment);
+  const char* const working_folder =
+      options.working_folder.empty() ? nullptr : options.working_folder.c_str();
   const pid_t parent = getpid();
 
   const pid_t pid = fork();
@@ -93,8 +95,11 @@ absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
     dup2(log.get(), STDOUT_FILENO);
     dup2(log.get(), STDERR_FILENO);
     fcntl(lifetime[0], F_SETFD, 0);
-    execve(argv[0], argv.data(), envp.data());
-    constexpr char kMessage[] = "cannot execute the program of this task\n";
+    if (working_folder == nullptr || chdir(working_folder) == 0) {
+      execve(argv[0], argv.data(), envp.data());
+    }
+    constexpr char kMessage[] =
+        "cannot execute the program of this task in its folder\n";
     [[maybe_unused]] const ssize_t written =
         write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1);
     _exit(127);

@@ -22,6 +22,8 @@ struct ChildOptions {
   // The file for standard output and error: a new file that replaces an
   // existing one. A link is replaced, never followed.
   std::string log_path;
+  // The folder in which the child works; "": that of this process.
+  std::string working_folder;
   // A line that only the child can read, through the pipe of `--lifetime_fd`.
   // Must fit into the pipe's buffer.
   std::string line;

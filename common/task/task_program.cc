@@ -45,7 +45,9 @@ TaskEnvironment TaskEnvironment::From(char* (*get)(const char* name)) {
 
 void TaskProgram::AddOptions(CLI::App& app) {
   app.add_option("--coordinator", coordinator_,
-                 "host:port of the leader; instead of TF_CONFIG.");
+                 "host:port of the leader; instead of TF_CONFIG. Without "
+                 "--index, that of the coordinator of a service, of which "
+                 "this process becomes a daemon.");
   type_name_ = TaskTypeName(type_);
   if (type_ == TaskType::kWorker) {
     app.add_option("--type", type_name_,
@@ -105,7 +107,7 @@ absl::StatusOr<TaskPlace> TaskProgram::FromOptions() const {
         "TF_CONFIG, or --coordinator and --index");
   }
   TaskPlace place;
-  place.task = {*TaskTypeFromName(type_name_), index_};
+  place.task = {*TaskTypeFromName(type_name_), index_.value_or(0)};
   place.coordinator_address = coordinator_;
   place.listen_address = listen_;
   if (listen_.empty()) {

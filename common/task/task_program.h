@@ -55,6 +55,13 @@ class TaskProgram {
   // --start_timeout, --lifetime_fd, --job-secret-file and --insecure.
   void AddOptions(CLI::App& app);
 
+  // Whether the options ask for a daemon of a service (common/daemon) instead
+  // of a task: they name a coordinator, and no index.
+  bool IsDaemon() const { return !coordinator_.empty() && !index_; }
+  TaskType type() const { return type_; }
+  const std::string& coordinator() const { return coordinator_; }
+  bool is_insecure() const { return secret_.is_insecure; }
+
   // The place from the options, or else from TF_CONFIG. InvalidArgument if
   // neither gives one, the task is of another type, or the secret is missing or
   // invalid. If the options name a pipe from the parent process, reads the
@@ -78,7 +85,7 @@ class TaskProgram {
   const TaskType type_;
   std::string type_name_;
   std::string coordinator_;
-  int index_ = 0;
+  std::optional<int> index_;
   std::string listen_;
   double start_timeout_seconds_;
   int lifetime_fd_ = -1;

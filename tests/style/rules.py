@@ -36,8 +36,8 @@ FORBIDDEN_INCLUDES = [
 ]
 
 STATE_MACHINES = [
-    "common/session/machine/*", "coordinator/queue/*", "ps_server/aggregator.*",
-    "ps_server/known_workers.*",
+    "common/daemon/task_book.*", "common/session/machine/*", "coordinator/queue/*",
+    "ps_server/aggregator.*", "ps_server/known_workers.*",
 ]
 
 # Calls, sockets, files, threads and clocks: headers of gRPC, of the system, of C++, of Abseil

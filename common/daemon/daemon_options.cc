@@ -1,0 +1,212 @@
+#include "common/daemon/daemon_options.h"
+
+#include <glog/logging.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "common/base/peer_text.h"
+#include "common/base/status_macros.h"
+#include "common/cluster/address.h"
+#include "common/daemon/job_folder.h"
+#include "common/daemon/machine_resources.h"
+
+namespace paceline {
+namespace {
+
+constexpr char kGroup[] =
+    "As a daemon of a service (--coordinator, no --index)";
+// What the coordinator takes.
+constexpr double kMaxCores = 1e6;
+constexpr double kMaxMemoryBytes = 70'368'744'177'664;  // 64 TiB
+constexpr size_t kMaxWordBytes = 253;
+
+absl::Status WrongOption(absl::string_view option, absl::string_view value,
+                         absl::string_view expected) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(option, ": \"", PeerText(value), "\"; expected ", expected));
+}
+
+// "node1-ps".
+absl::StatusOr<std::string> NameOf(const std::string& given, TaskType type) {
+  std::string name = given;
+  if (name.empty()) {
+    char host[256] = {};
+    if (gethostname(host, sizeof(host) - 1) != 0) {
+      return absl::ErrnoToStatus(errno, "cannot find this machine's name");
+    }
+    name = absl::StrCat(host, "-", TaskTypeName(type));
+  }
+  if (IsSafeName(name)) return name;
+  return WrongOption("--name", name, kSafeNameRule);
+}
+
+bool IsWord(absl::string_view text) {
+  return !text.empty() && text.size() <= kMaxWordBytes &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return absl::ascii_isgraph(c); });
+}
+
+absl::StatusOr<std::map<std::string, std::string>> LabelsOf(
+    const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> labels;
+  for (const std::string& text : texts) {
+    const size_t sign = text.find('=');
+    const std::string key = text.substr(0, sign);
+    const std::string value =
+        sign == std::string::npos ? "" : text.substr(sign + 1);
+    if (!IsWord(key) || !IsWord(value)) {
+      return WrongOption("--label", text, "KEY=VALUE without spaces");
+    }
+    if (!labels.emplace(key, value).second) {
+      return WrongOption("--label", text, "each key once");
+    }
+  }
+  return labels;
+}
+
+absl::StatusOr<v1::Resources> TotalOf(const DaemonFlags& flags) {
+  ASSIGN_OR_RETURN(v1::Resources total, MachineResources(/*root=*/""));
+  if (flags.cores > 0) {
+    total.set_millicores(
+        std::max<uint64_t>(1, std::llround(1000 * flags.cores)));
+  }
+  if (!flags.memory.empty()) {
+    absl::StatusOr<uint64_t> memory = ParseMemorySize(flags.memory);
+    if (!memory.ok()) return Annotate(memory.status(), "--memory");
+    total.set_memory_bytes(*memory);
+  }
+  return total;
+}
+
+absl::StatusOr<std::optional<JobSecret>> SecretOf(const DaemonFlags& flags,
+                                                  const DaemonPlace& place) {
+  const std::string& file = flags.secret_file.empty()
+                                ? place.environment_secret_file
+                                : flags.secret_file;
+  if (!file.empty()) {
+    if (place.is_insecure) {
+      return absl::InvalidArgumentError(
+          "--insecure is for a service without a secret, and one is given; "
+          "expected one of the two");
+    }
+    ASSIGN_OR_RETURN(JobSecret secret, JobSecret::FromFile(file));
+    return std::optional<JobSecret>(std::move(secret));
+  }
+  const absl::StatusOr<Address> address = ParseAddress(place.coordinator);
+  if (!address.ok()) {
+    return WrongOption(
+        "--coordinator", place.coordinator,
+        absl::StrCat("host:port (", address.status().message(), ")"));
+  }
+  if (IsLoopback(*address)) return std::optional<JobSecret>();
+  if (place.is_insecure) {
+    LOG(WARNING) << "--insecure: whoever can take the coordinator's place at "
+                 << place.coordinator << " has this daemon run tasks";
+    return std::optional<JobSecret>();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the coordinator at ", place.coordinator,
+      " is beyond this machine, and there is no secret; expected a file with "
+      "that of the service (--secret-file or ",
+      kServiceSecretFileVariable,
+      "), or --insecure on a network that nobody else reaches"));
+}
+
+}  // namespace
+
+void DaemonFlags::AddTo(CLI::App& app) {
+  app.add_option("--name", name,
+                 "Its name, unique in the service. Default: that of the "
+                 "machine, and the type.")
+      ->group(kGroup);
+  app.add_option("--work", work,
+                 "Folder for jobs. Default: paceline-work/NAME.")
+      ->group(kGroup);
+  app.add_option("--cores", cores, "Cores for tasks. Default: all.")
+      ->check(CLI::Range(0.001, kMaxCores))
+      ->group(kGroup);
+  app.add_option("--memory", memory,
+                 "Memory for tasks: 8GiB, 512MiB. Default: all.")
+      ->group(kGroup);
+  app.add_option("--label", labels, "KEY=VALUE: what jobs may ask of a daemon.")
+      ->allow_extra_args(false)
+      ->group(kGroup);
+  app.add_option("--advertise", advertise,
+                 "Host at which others reach its tasks. Default: the address "
+                 "from which it reaches the coordinator.")
+      ->group(kGroup);
+  app.add_option("--data", data, "Folder outside their own that jobs may read.")
+      ->allow_extra_args(false)
+      ->group(kGroup);
+  app.add_option("--secret-file", secret_file,
+                 "File with the service's secret; instead of the environment "
+                 "variable PACELINE_SECRET_FILE.")
+      ->group(kGroup);
+}
+
+absl::StatusOr<DaemonOptions> ResolveDaemonOptions(const DaemonFlags& flags,
+                                                   const DaemonPlace& place) {
+  DaemonOptions options;
+  options.place = place;
+  ASSIGN_OR_RETURN(options.secret, SecretOf(flags, place));
+  ASSIGN_OR_RETURN(options.name, NameOf(flags.name, place.type));
+  ASSIGN_OR_RETURN(options.labels, LabelsOf(flags.labels));
+  ASSIGN_OR_RETURN(options.total, TotalOf(flags));
+  namespace fs = std::filesystem;
+  options.work_folder =
+      fs::absolute(flags.work.empty() ? "paceline-work/" + options.name
+                                      : flags.work)
+          .string();
+  if (!flags.advertise.empty()) {
+    const absl::StatusOr<Address> host = ParseAddress(flags.advertise);
+    if (!host.ok() || host->has_port) {
+      return WrongOption("--advertise", flags.advertise,
+                         "a host without a port");
+    }
+    options.advertised_host = host->host;
+  }
+  for (const std::string& folder : flags.data) {
+    std::error_code error;
+    if (!fs::is_directory(folder, error)) {
+      return WrongOption("--data", folder, "a folder");
+    }
+    options.data_folders.push_back(fs::absolute(folder).string());
+  }
+  return options;
+}
+
+absl::StatusOr<uint64_t> ParseMemorySize(absl::string_view text) {
+  double unit = 1;
+  absl::string_view number = text;
+  const std::pair<absl::string_view, double> units[] = {
+      {"KiB", 1024.0},
+      {"MiB", 1024.0 * 1024},
+      {"GiB", 1024.0 * 1024 * 1024},
+      {"TiB", 1024.0 * 1024 * 1024 * 1024}};
+  for (const auto& [suffix, bytes] : units) {
+    if (absl::ConsumeSuffix(&number, suffix)) unit = bytes;
+  }
+  double count = 0;
+  const bool is_number =
+      number.find_first_not_of("0123456789.") == absl::string_view::npos &&
+      absl::SimpleAtod(number, &count);
+  const double bytes = count * unit;
+  if (is_number && bytes >= 1 && bytes <= kMaxMemoryBytes) {
+    return static_cast<uint64_t>(bytes);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", PeerText(text),
+                   "\" is no size of a memory; expected one such as 65536, "
+                   "512MiB or 1.5GiB, at most 64TiB"));
+}
+
+}  // namespace paceline

@@ -1,0 +1,87 @@
+// The options of a daemon of a service.
+#ifndef PACELINE_COMMON_DAEMON_DAEMON_OPTIONS_H_
+#define PACELINE_COMMON_DAEMON_DAEMON_OPTIONS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/cluster/task.h"
+#include "common/identity/job_secret.h"
+#include "paceline/v1/queue.pb.h"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's.
+class App;
+}  // namespace CLI
+
+namespace paceline {
+
+// The environment variable for the file with the service's secret.
+inline constexpr char kServiceSecretFileVariable[] = "PACELINE_SECRET_FILE";
+
+// What the user says on the command line.
+struct DaemonFlags {
+  std::string name;
+  std::string work;
+  // 0: those of the machine.
+  double cores = 0;
+  std::string memory;
+  std::vector<std::string> labels;
+  std::string advertise;
+  std::vector<std::string> data;
+  std::string secret_file;
+
+  void AddTo(CLI::App& app);
+};
+
+// What the program knows.
+struct DaemonPlace {
+  // TaskType::kPs or TaskType::kWorker: what the daemon runs.
+  TaskType type = TaskType::kWorker;
+  // The service's coordinator, "host:port".
+  std::string coordinator;
+  // The value of --insecure.
+  bool is_insecure = false;
+  // The value of kServiceSecretFileVariable; "": unset.
+  std::string environment_secret_file;
+  // Of the programs.
+  std::string version;
+  // The folder with the programs that tasks are.
+  std::string program_folder;
+};
+
+struct DaemonOptions {
+  DaemonPlace place;
+  // Unique in the service.
+  std::string name;
+  // The folder for jobs, absolute.
+  std::string work_folder;
+  // What the daemon has for tasks.
+  v1::Resources total;
+  std::map<std::string, std::string> labels;
+  // The host at which others reach the tasks; "": the address from which this
+  // machine reaches the coordinator.
+  std::string advertised_host;
+  // Folders outside the jobs' own that jobs may read, absolute.
+  std::vector<std::string> data_folders;
+  std::optional<JobSecret> secret;
+};
+
+// Checks the flags, and asks the machine for what they leave open.
+// InvalidArgument names the option, its value and what is expected; it has both
+// remedies if there is no secret although the coordinator is, or may be, on
+// another machine.
+absl::StatusOr<DaemonOptions> ResolveDaemonOptions(const DaemonFlags& flags,
+                                                   const DaemonPlace& place);
+
+// "1.5GiB", "512MiB", "65536": bytes. InvalidArgument for other texts, and for
+// 0.
+absl::StatusOr<uint64_t> ParseMemorySize(absl::string_view text);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_DAEMON_DAEMON_OPTIONS_H_

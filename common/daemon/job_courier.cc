@@ -1,0 +1,217 @@
+#include "common/daemon/job_courier.h"
+
+#include <glog/logging.h>
+
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "common/base/clock.h"
+#include "common/base/status_macros.h"
+#include "common/daemon/coordinator_reach.h"
+#include "common/daemon/job_folder.h"
+
+namespace paceline {
+namespace {
+
+// Between two looks at the logs, for tasks that have ended, and for
+// checkpoints.
+constexpr absl::Duration kShipInterval = absl::Milliseconds(200);
+constexpr absl::Duration kOutputInterval = absl::Seconds(5);
+// Between two attempts.
+constexpr absl::Duration kRetryInterval = absl::Milliseconds(500);
+// After the end of a task, what the coordinator does not take for so long is
+// given up.
+constexpr absl::Duration kPatience = absl::Seconds(5);
+// Pieces of one log until it is another's turn.
+constexpr int kPiecesAtOnce = 16;
+
+}  // namespace
+
+JobCourier::JobCourier(ServiceClient& client, std::string folder,
+                       const HeldTask& first)
+    : client_(client),
+      folder_(std::move(folder)),
+      first_(first),
+      outputs_(client, folder_, first.ToProto()),
+      files_thread_([this] { CarryFiles(); }),
+      logs_thread_([this] { CarryLogs(); }) {}
+
+JobCourier::~JobCourier() {
+  Stop();
+  files_thread_.join();
+  logs_thread_.join();
+}
+
+std::optional<absl::Status> JobCourier::fetched() {
+  MutexLock lock(mutex_);
+  return fetched_;
+}
+
+void JobCourier::TaskStarted(const HeldTask& task,
+                             const std::string& log_path) {
+  MutexLock lock(mutex_);
+  tasks_.emplace(task, Task{LogShipper(client_, task.ToProto(), log_path)});
+  changed_.NotifyAll();
+}
+
+void JobCourier::TaskEnded(const HeldTask& task) {
+  MutexLock lock(mutex_);
+  Task& ended = tasks_.at(task);
+  ended.has_ended = true;
+  ended.patient_since = MonotonicNow();
+  changed_.NotifyAll();
+}
+
+bool JobCourier::HasShipped(const HeldTask& task) {
+  MutexLock lock(mutex_);
+  const Task& ended = tasks_.at(task);
+  return ended.is_log_shipped && ended.are_outputs_shipped;
+}
+
+void JobCourier::Stop() {
+  MutexLock lock(mutex_);
+  is_stopping_ = true;
+  changed_.NotifyAll();
+}
+
+bool JobCourier::HasStopped() {
+  MutexLock lock(mutex_);
+  return running_threads_ == 0;
+}
+
+bool JobCourier::IsStopping() {
+  MutexLock lock(mutex_);
+  return is_stopping_;
+}
+
+void JobCourier::Pause(absl::Duration time) {
+  MutexLock lock(mutex_);
+  if (!is_stopping_) changed_.WaitFor(mutex_, time);
+}
+
+bool JobCourier::GivesUp(const absl::Status& error, Task& task) {
+  if (!task.has_ended) return false;
+  if (IsUnreachable(error)) task.patient_since = MonotonicNow();
+  return MonotonicNow() - task.patient_since > kPatience;
+}
+
+void JobCourier::CarryFiles() {
+  absl::Status fetched = Fetch();
+  const bool is_ready = fetched.ok();
+  if (is_ready) outputs_.SkipPresent();
+  {
+    MutexLock lock(mutex_);
+    fetched_ = std::move(fetched);
+  }
+  if (is_ready) CarryOutputs();
+  MutexLock lock(mutex_);
+  --running_threads_;
+}
+
+absl::Status JobCourier::Fetch() {
+  // Tries again for as long as the coordinator is away.
+  const auto repeated = [this](const auto& call) {
+    while (true) {
+      auto result = call();
+      if (IsStopping()) {
+        return decltype(result)(absl::CancelledError("no longer wanted"));
+      }
+      if (result.ok() || !IsUnreachable(result.status())) return result;
+      LOG(WARNING) << first_.ToString() << ": " << result.status().message()
+                   << "; trying again";
+      Pause(kRetryInterval);
+    }
+  };
+  v1::GetTaskFilesRequest request;
+  *request.mutable_task() = first_.ToProto();
+  ASSIGN_OR_RETURN(const v1::GetTaskFilesResponse listed,
+                   repeated([&] { return client_.GetTaskFiles(request); }));
+  return FillJobFolder(folder_, listed.files(),
+                       [&](const std::string& sha256,
+                           uint64_t offset) -> absl::StatusOr<std::string> {
+                         v1::GetFileRequest piece;
+                         piece.set_sha256(sha256);
+                         piece.set_offset(offset);
+                         ASSIGN_OR_RETURN(
+                             v1::GetFileResponse response,
+                             repeated([&] { return client_.GetFile(piece); }));
+                         return std::move(*response.mutable_content());
+                       });
+}
+
+void JobCourier::CarryOutputs() {
+  absl::Time next_look = MonotonicNow() + kOutputInterval;
+  std::string last_error;
+  while (!IsStopping()) {
+    std::vector<HeldTask> ended;
+    bool has_leader = false;
+    {
+      MutexLock lock(mutex_);
+      for (const auto& [task, state] : tasks_) {
+        has_leader = has_leader || task.is_leader();
+        if (state.has_ended && !state.are_outputs_shipped) {
+          ended.push_back(task);
+        }
+      }
+    }
+    if (ended.empty() && MonotonicNow() < next_look) {
+      Pause(kShipInterval);
+      continue;
+    }
+    const absl::Status status =
+        ended.empty() ? outputs_.ShipCheckpoints(/*needs_manifest=*/has_leader)
+                      : outputs_.ShipAll();
+    next_look = MonotonicNow() + kOutputInterval;
+    if (!status.ok() && status.message() != last_error) {
+      last_error = std::string(status.message());
+      LOG(WARNING) << first_.job << ": outputs: " << status.message();
+    }
+    {
+      MutexLock lock(mutex_);
+      for (const HeldTask& task : ended) {
+        Task& state = tasks_.at(task);
+        state.are_outputs_shipped = status.ok() || GivesUp(status, state);
+      }
+    }
+    if (!status.ok()) Pause(kRetryInterval);
+  }
+}
+
+void JobCourier::CarryLogs() {
+  while (!IsStopping()) {
+    std::vector<std::pair<Task*, bool>> open;
+    {
+      MutexLock lock(mutex_);
+      for (auto& [name, task] : tasks_) {
+        if (!task.is_log_shipped) open.emplace_back(&task, task.has_ended);
+      }
+    }
+    bool more = false;
+    for (const auto& [task, has_ended] : open) {
+      const absl::StatusOr<bool> has_more = ShipLog(task->log);
+      MutexLock lock(mutex_);
+      if (has_more.ok()) {
+        more = more || *has_more;
+        task->is_log_shipped = has_ended && !*has_more;
+      } else if (GivesUp(has_more.status(), *task)) {
+        LOG(WARNING) << "the rest of a log is given up: "
+                     << has_more.status().message();
+        task->is_log_shipped = true;
+      }
+    }
+    if (!more) Pause(kShipInterval);
+  }
+  MutexLock lock(mutex_);
+  --running_threads_;
+}
+
+absl::StatusOr<bool> JobCourier::ShipLog(LogShipper& log) {
+  for (int piece = 0; piece < kPiecesAtOnce; ++piece) {
+    ASSIGN_OR_RETURN(const bool had_piece, log.Ship());
+    if (!had_piece) return false;
+  }
+  return true;
+}
+
+}  // namespace paceline

@@ -1,0 +1,177 @@
+#include "common/daemon/job_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <system_error>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "common/base/atomic_file.h"
+#include "common/base/file.h"
+#include "common/base/peer_text.h"
+#include "common/base/status_macros.h"
+#include "common/identity/sha256.h"
+
+namespace paceline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxFileNameBytes = 253;
+constexpr size_t kMaxPathBytes = 1024;
+
+absl::Status WrongFile(const std::string& path, absl::string_view what,
+                       absl::string_view expected) {
+  return absl::InvalidArgumentError(absl::StrCat("file \"", PeerText(path),
+                                                 "\" of the job: ", what,
+                                                 "; expected ", expected));
+}
+
+bool IsRelativePath(absl::string_view path) {
+  if (path.size() > kMaxPathBytes) return false;
+  for (const absl::string_view part : absl::StrSplit(path, '/')) {
+    if (part.empty() || part == "." || part == ".." ||
+        part.find('\0') != absl::string_view::npos) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// "a/b" of "a/b/c"; "" of "c".
+std::string ParentOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+// What a job's folder has, as relative paths.
+struct Tree {
+  std::set<std::string> files;
+  std::set<std::string> folders;
+
+  explicit Tree(const JobFiles& listed) {
+    for (const v1::JobFile& file : listed) {
+      files.insert(file.path());
+      for (std::string folder = ParentOf(file.path()); !folder.empty();
+           folder = ParentOf(folder)) {
+        folders.insert(folder);
+      }
+    }
+  }
+};
+
+absl::Status FilesystemError(absl::string_view action, const fs::path& path,
+                             const std::error_code& error) {
+  return absl::ErrnoToStatus(error.value(),
+                             absl::StrCat(action, " ", path.string()));
+}
+
+// Removes what the tree does not have from the folder `path` of it, "": the
+// root. No link stays.
+absl::Status Sweep(const fs::path& root, const std::string& path,
+                   const Tree& tree) {
+  std::error_code error;
+  fs::directory_iterator entry(root / path, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    const std::string below =
+        path.empty() ? name : absl::StrCat(path, "/", name);
+    const fs::file_type type = entry->symlink_status(error).type();
+    if (error) break;
+    if (type == fs::file_type::directory && tree.folders.contains(below)) {
+      RETURN_IF_ERROR(Sweep(root, below, tree));
+    } else if (type != fs::file_type::regular || !tree.files.contains(below)) {
+      fs::remove_all(entry->path(), error);
+      if (error) return FilesystemError("cannot remove", entry->path(), error);
+    }
+  }
+  if (error) return FilesystemError("cannot list", root / path, error);
+  return absl::OkStatus();
+}
+
+bool IsThere(const std::string& path, const v1::JobFile& file) {
+  const absl::StatusOr<v1::JobFile> found = HashFile(path, file.path());
+  return found.ok() && found->size_bytes() == file.size_bytes() &&
+         found->sha256() == file.sha256();
+}
+
+absl::Status WriteFile(const std::string& path, const v1::JobFile& file,
+                       const ReadPiece& read) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> out,
+                   AtomicFile::Create(path));
+  Sha256 hash;
+  uint64_t size = 0;
+  while (size < file.size_bytes()) {
+    ASSIGN_OR_RETURN(const std::string piece, read(file.sha256(), size));
+    if (piece.empty()) break;
+    RETURN_IF_ERROR(out->Append(piece));
+    hash.Update(piece);
+    size += piece.size();
+  }
+  if (size != file.size_bytes() || hash.Hex() != file.sha256()) {
+    return absl::DataLossError(absl::StrCat(
+        path, ": ", size, " bytes with the SHA-256 ", hash.Hex(),
+        " came; expected ", file.size_bytes(), " with ", file.sha256()));
+  }
+  return out->Commit();
+}
+
+}  // namespace
+
+bool IsSafeName(absl::string_view name) {
+  return !name.empty() && name.size() <= kMaxFileNameBytes &&
+         name.front() != '.' && name.front() != '-' &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
+         });
+}
+
+absl::Status CheckJobFiles(const JobFiles& files) {
+  for (const v1::JobFile& file : files) {
+    if (!IsRelativePath(file.path())) {
+      return WrongFile(file.path(), "it may lead out of the job's folder",
+                       "a relative path without \"..\"");
+    }
+  }
+  const Tree tree(files);
+  std::set<std::string> seen;
+  for (const v1::JobFile& file : files) {
+    if (!IsSha256Hex(file.sha256())) {
+      return WrongFile(
+          file.path(),
+          absl::StrCat("sha256: \"", PeerText(file.sha256()), "\""),
+          "64 hexadecimal digits in lower case");
+    }
+    if (!seen.insert(file.path()).second ||
+        tree.folders.contains(file.path())) {
+      return WrongFile(file.path(), "it is there twice, or a folder as well",
+                       "one file");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FillJobFolder(const std::string& folder, const JobFiles& files,
+                           const ReadPiece& read) {
+  RETURN_IF_ERROR(CheckJobFiles(files));
+  const Tree tree(files);
+  RETURN_IF_ERROR(MakeDirectories(folder));
+  RETURN_IF_ERROR(Sweep(folder, "", tree));
+  for (const std::string& below : tree.folders) {
+    RETURN_IF_ERROR(MakeDirectories(absl::StrCat(folder, "/", below)));
+  }
+  // In this order "a" comes before "a.tmp", whose place it takes for a moment.
+  std::map<std::string, const v1::JobFile*> by_path;
+  for (const v1::JobFile& file : files) by_path[file.path()] = &file;
+  for (const auto& [name, file] : by_path) {
+    const std::string path = absl::StrCat(folder, "/", name);
+    if (!IsThere(path, *file)) RETURN_IF_ERROR(WriteFile(path, *file, read));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

@@ -1,0 +1,43 @@
+// The folder of a job on a daemon's machine.
+#ifndef PACELINE_COMMON_DAEMON_JOB_FOLDER_H_
+#define PACELINE_COMMON_DAEMON_JOB_FOLDER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "google/protobuf/repeated_ptr_field.h"
+#include "paceline/v1/queue.pb.h"
+
+namespace paceline {
+
+// Whether `name`, such as a job's id, is safe as the name of a folder.
+bool IsSafeName(absl::string_view name);
+inline constexpr char kSafeNameRule[] =
+    "1 to 253 letters, digits, \".\", \"_\" and \"-\", of which the first is "
+    "no \".\" and no \"-\"";
+
+using JobFiles = google::protobuf::RepeatedPtrField<v1::JobFile>;
+
+// InvalidArgument, which names the file, unless all paths lead to different
+// files below the job's folder, and all hashes are those of SHA-256.
+absl::Status CheckJobFiles(const JobFiles& files);
+
+// Reads a piece of the file with this SHA-256 from an offset on; empty at its
+// end.
+using ReadPiece = std::function<absl::StatusOr<std::string>(
+    const std::string& sha256, uint64_t offset)>;
+
+// Makes `folder`, which is created if need be, have these files and nothing
+// else. Files that have the right content are kept, others are read and
+// checked: DataLoss. Writes through no link. Nobody else may use the folder
+// meanwhile. Blocks.
+absl::Status FillJobFolder(const std::string& folder, const JobFiles& files,
+                           const ReadPiece& read);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_DAEMON_JOB_FOLDER_H_

@@ -1,0 +1,209 @@
+#include "common/daemon/output_shipper.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <system_error>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/random_access.h"
+#include "common/base/status_macros.h"
+#include "common/daemon/coordinator_reach.h"
+#include "common/identity/sha256.h"
+
+namespace paceline {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where the leader keeps checkpoints, in the job's folder.
+constexpr char kCheckpoints[] = "out/checkpoint";
+constexpr char kManifest[] = "manifest.json";
+// After this time without a change, a checkpoint is complete.
+constexpr std::chrono::seconds kQuietTime(2);
+// Of a file, in a call. The coordinator takes up to 4 MiB.
+constexpr uint64_t kUploadBytes = 2 << 20;
+// Files in a call: their names and hashes have up to 1 KiB each.
+constexpr size_t kFilesAtOnce = 3000;
+
+bool IsTemporary(const std::string& name) {
+  return absl::StartsWith(name, ".") || absl::EndsWith(name, ".tmp") ||
+         absl::StrContains(name, ".tmp.");
+}
+
+// Whether it is a folder itself, and no link to one.
+bool IsFolder(const fs::path& path) {
+  std::error_code error;
+  return fs::symlink_status(path, error).type() == fs::file_type::directory;
+}
+
+}  // namespace
+
+absl::StatusOr<OutputShipper::Files> OutputShipper::List(
+    const std::string& path) const {
+  Files files;
+  const fs::path root = fs::path(folder_) / path;
+  if (!IsFolder(root)) return files;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(root, error);
+  for (; !error && entry != fs::recursive_directory_iterator();
+       entry.increment(error)) {
+    // What vanishes meanwhile has an error, and is left out.
+    std::error_code gone;
+    const fs::file_type type = entry->symlink_status(gone).type();
+    const std::string name = entry->path().filename().string();
+    if (type == fs::file_type::directory && absl::StartsWith(name, ".")) {
+      entry.disable_recursion_pending();
+    }
+    if (type != fs::file_type::regular || IsTemporary(name)) continue;
+    Version version;
+    version.size = entry->file_size(gone);
+    if (!gone) version.time = entry->last_write_time(gone);
+    if (gone) continue;
+    files[fs::path(entry->path()).lexically_relative(folder_).string()] =
+        version;
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return absl::ErrnoToStatus(error.value(),
+                               absl::StrCat("cannot list ", root.string()));
+  }
+  return files;
+}
+
+void OutputShipper::SkipPresent() {
+  absl::StatusOr<Files> files = List(kOutputFolder);
+  if (files.ok()) shipped_ = *std::move(files);
+}
+
+absl::Status OutputShipper::ShipCheckpoints(bool needs_manifest) {
+  const fs::path root = fs::path(folder_) / kCheckpoints;
+  if (!IsFolder(fs::path(folder_) / kOutputFolder) || !IsFolder(root)) {
+    return absl::OkStatus();
+  }
+  std::error_code error;
+  std::vector<std::string> names;
+  for (fs::directory_iterator entry(root, error);
+       !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (IsFolder(entry->path())) {
+      names.push_back(entry->path().filename().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  const fs::file_time_type now = fs::file_time_type::clock::now();
+  for (const std::string& name : names) {
+    const std::string path = absl::StrCat(kCheckpoints, "/", name);
+    ASSIGN_OR_RETURN(const Files files, List(path));
+    const bool is_quiet = std::all_of(
+        files.begin(), files.end(),
+        [&](const auto& file) { return file.second.time + kQuietTime < now; });
+    const bool is_whole =
+        !needs_manifest || files.contains(absl::StrCat(path, "/", kManifest));
+    if (is_quiet && is_whole)
+      RETURN_IF_ERROR(Ship(files, /*all_or_none=*/true));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OutputShipper::ShipAll() {
+  if (!IsFolder(folder_)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const Files files, List(kOutputFolder));
+  return Ship(files, /*all_or_none=*/false);
+}
+
+absl::Status OutputShipper::Ship(const Files& files, bool all_or_none) {
+  std::vector<v1::JobFile> changed;
+  absl::Status errors;
+  for (const auto& [path, version] : files) {
+    const auto known = shipped_.find(path);
+    if (known != shipped_.end() && known->second == version) continue;
+    absl::StatusOr<v1::JobFile> file =
+        HashFile(absl::StrCat(folder_, "/", path), path);
+    if (file.ok()) {
+      changed.push_back(*std::move(file));
+    } else {
+      errors.Update(file.status());
+    }
+  }
+  for (size_t begin = 0; begin < changed.size(); begin += kFilesAtOnce) {
+    const size_t end = std::min(begin + kFilesAtOnce, changed.size());
+    ASSIGN_OR_RETURN(
+        const std::vector<v1::JobFile> uploaded,
+        Upload({&changed[begin], &changed[begin] + (end - begin)}, errors));
+    if (uploaded.empty() || (all_or_none && !errors.ok())) continue;
+    v1::AddOutputsRequest request;
+    *request.mutable_task() = task_;
+    request.mutable_files()->Add(uploaded.begin(), uploaded.end());
+    RETURN_IF_ERROR(client_.AddOutputs(request).status());
+    for (const v1::JobFile& file : uploaded) {
+      shipped_[file.path()] = files.at(file.path());
+    }
+  }
+  return errors;
+}
+
+absl::StatusOr<std::vector<v1::JobFile>> OutputShipper::Upload(
+    const std::vector<v1::JobFile>& files, absl::Status& errors) {
+  v1::FindFilesRequest request;
+  for (const v1::JobFile& file : files) request.add_sha256(file.sha256());
+  ASSIGN_OR_RETURN(const v1::FindFilesResponse found,
+                   client_.FindFiles(request));
+  if (found.files_size() != static_cast<int>(files.size())) {
+    return absl::InternalError(absl::StrCat(
+        "FindFiles to ", client_.description(), ": ", found.files_size(),
+        " files in the answer, expected ", files.size()));
+  }
+  std::vector<v1::JobFile> uploaded;
+  // Several files may have the same content.
+  std::set<std::string> complete;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const v1::JobFile& file = files[i];
+    const v1::FileProgress& progress = found.files(static_cast<int>(i));
+    if (!progress.is_complete() && !complete.contains(file.sha256())) {
+      const absl::Status status = UploadFile(file, progress.received_bytes());
+      if (IsUnreachable(status)) return status;
+      errors.Update(status);
+      if (!status.ok()) continue;
+    }
+    complete.insert(file.sha256());
+    uploaded.push_back(file);
+  }
+  return uploaded;
+}
+
+absl::Status OutputShipper::UploadFile(const v1::JobFile& file,
+                                       uint64_t received) {
+  const std::string path = absl::StrCat(folder_, "/", file.path());
+  ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> content,
+                   OpenRandomAccess(path));
+  v1::PutFileRequest request;
+  request.set_sha256(file.sha256());
+  request.set_size_bytes(file.size_bytes());
+  while (true) {
+    if (received > file.size_bytes() ||
+        file.size_bytes() > static_cast<uint64_t>(content->size_bytes())) {
+      return absl::AbortedError(absl::StrCat(path, ": it has changed"));
+    }
+    std::string& piece = *request.mutable_content();
+    piece.resize(std::min(kUploadBytes, file.size_bytes() - received));
+    RETURN_IF_ERROR(content->ReadAt(
+        static_cast<int64_t>(received),
+        {reinterpret_cast<std::byte*>(piece.data()), piece.size()}));
+    request.set_offset(received);
+    ASSIGN_OR_RETURN(const v1::PutFileResponse response,
+                     client_.PutFile(request));
+    const v1::FileProgress& progress = response.progress();
+    if (progress.is_complete()) return absl::OkStatus();
+    if (progress.received_bytes() <= received) {
+      return absl::AbortedError(
+          absl::StrCat("PutFile to ", client_.description(), ": ", path, ": ",
+                       progress.received_bytes(),
+                       " bytes received after a piece from ", received, " on"));
+    }
+    received = progress.received_bytes();
+  }
+}
+
+}  // namespace paceline

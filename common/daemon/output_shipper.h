@@ -1,0 +1,73 @@
+// Sends what a job leaves in its output folder to the coordinator.
+#ifndef PACELINE_COMMON_DAEMON_OUTPUT_SHIPPER_H_
+#define PACELINE_COMMON_DAEMON_OUTPUT_SHIPPER_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/rpc/service_client.h"
+#include "paceline/v1/queue.pb.h"
+
+namespace paceline {
+
+// The folder of outputs in a job's folder.
+inline constexpr char kOutputFolder[] = "out";
+
+// Files that are new or changed, by their sizes and times. Leaves out links,
+// files whose names begin with ".", and temporary files (".tmp"). Not
+// thread-safe; methods block on calls and on the disk.
+class OutputShipper {
+ public:
+  // `folder`: the job's. `task`: one of this start of the job. The client must
+  // outlive it.
+  OutputShipper(ServiceClient& client, std::string folder, v1::JobTask task)
+      : client_(client), folder_(std::move(folder)), task_(std::move(task)) {}
+
+  // The coordinator has what is there now.
+  void SkipPresent();
+
+  // Ships checkpoints, each with all its files at a time. One is complete once
+  // nothing in its folder has changed for 2 s and, if `needs_manifest`, it has
+  // its manifest.
+  absl::Status ShipCheckpoints(bool needs_manifest);
+
+  // Ships all that is there. A file that cannot be shipped, such as one that
+  // changes meanwhile, keeps no other from it; returns the first error.
+  absl::Status ShipAll();
+
+ private:
+  struct Version {
+    uint64_t size = 0;
+    std::filesystem::file_time_type time;
+    bool operator==(const Version&) const = default;
+  };
+  // By path in the job's folder.
+  using Files = std::map<std::string, Version>;
+
+  // The files below the folder `path` of the job's.
+  absl::StatusOr<Files> List(const std::string& path) const;
+  // Hashes, uploads and enters those that the coordinator does not have; with
+  // `all_or_none` enters no file unless all can be.
+  absl::Status Ship(const Files& files, bool all_or_none);
+  // Sends contents. Returns the files that the coordinator has now, and adds
+  // the first error that another file had to `errors`. An error if the
+  // coordinator is away.
+  absl::StatusOr<std::vector<v1::JobFile>> Upload(
+      const std::vector<v1::JobFile>& files, absl::Status& errors);
+  absl::Status UploadFile(const v1::JobFile& file, uint64_t received);
+
+  ServiceClient& client_;
+  const std::string folder_;
+  const v1::JobTask task_;
+  Files shipped_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_DAEMON_OUTPUT_SHIPPER_H_
