@@ -94,9 +94,12 @@ absl::Status Sweep(const fs::path& root, const std::string& path,
 }
 
 bool IsThere(const std::string& path, const v1::JobFile& file) {
+  const absl::StatusOr<int64_t> size = FileSize(path);
+  if (!size.ok() || static_cast<uint64_t>(*size) != file.size_bytes()) {
+    return false;
+  }
   const absl::StatusOr<v1::JobFile> found = HashFile(path, file.path());
-  return found.ok() && found->size_bytes() == file.size_bytes() &&
-         found->sha256() == file.sha256();
+  return found.ok() && found->sha256() == file.sha256();
 }
 
 absl::Status WriteFile(const std::string& path, const v1::JobFile& file,

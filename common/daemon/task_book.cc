@@ -16,6 +16,10 @@ constexpr int kNeverStarted = 255;
 
 }  // namespace
 
+std::string HeldTask::ToString() const {
+  return absl::StrCat(Name(), " of ", PeerText(job));
+}
+
 v1::JobTask HeldTask::ToProto() const {
   v1::JobTask message;
   message.set_job(job);
@@ -85,7 +89,7 @@ absl::StatusOr<HeldTask> TaskBook::CheckedTask(
     return task;
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "orders: ", PeerText(task.ToString()), ", leader at \"",
+      "orders: ", task.ToString(), ", leader at \"",
       PeerText(order.leader_address()), "\"; expected the leader, or a ",
       v1::TaskType_Name(traits_.type()), " with its leader's address"));
 }
@@ -108,16 +112,17 @@ void TaskBook::Follow(const std::map<HeldTask, const v1::TaskOrder*>& orders,
       actions.stop.push_back(task);
     }
   }
-  actions.end = EndAllBut(orders, now);
+  actions.end = EndAllBut(orders, now + kTaskGrace);
 }
 
 std::vector<HeldTask> TaskBook::EndAllBut(
-    const std::map<HeldTask, const v1::TaskOrder*>& orders, absl::Time now) {
+    const std::map<HeldTask, const v1::TaskOrder*>& orders,
+    absl::Time kill_at) {
   std::vector<HeldTask> ended;
   for (auto& [task, held] : held_) {
     if (held.is_over || orders.contains(task)) continue;
     if (std::exchange(held.is_ending, true)) continue;
-    held.kill_at = now + kTaskGrace;
+    held.kill_at = kill_at;
     ended.push_back(task);
   }
   return ended;
@@ -154,7 +159,7 @@ void TaskBook::SetOver(const HeldTask& task, int exit_code,
 std::vector<HeldTask> TaskBook::Leave(absl::Time now) {
   is_leaving_ = true;
   has_news_ = true;
-  return EndAllBut({}, now);
+  return EndAllBut({}, now + kLeavingGrace);
 }
 
 bool TaskBook::HasToldAllEnds() const {

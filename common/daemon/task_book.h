@@ -32,8 +32,8 @@ struct HeldTask {
   bool is_leader() const { return task.type == TaskType::kChief; }
   // "leader", "worker-1": the name of its log file.
   std::string Name() const { return is_leader() ? "leader" : task.ToString(); }
-  // "worker-1 of fashion-mnist-17".
-  std::string ToString() const { return Name() + " of " + job; }
+  // "worker-1 of fashion-mnist-17", for people.
+  std::string ToString() const;
 
   v1::JobTask ToProto() const;
   // InvalidArgument names the field.
@@ -42,6 +42,9 @@ struct HeldTask {
 
 // Time from SIGTERM to SIGKILL.
 inline constexpr absl::Duration kTaskGrace = absl::Seconds(30);
+// The same where the daemon leaves: longer than kLeaveTimeout, which a task
+// gives itself.
+inline constexpr absl::Duration kLeavingGrace = absl::Seconds(21);
 
 // Not thread-safe.
 class TaskBook {
@@ -103,7 +106,8 @@ class TaskBook {
   void Follow(const std::map<HeldTask, const v1::TaskOrder*>& orders,
               absl::Time now, Actions& actions);
   std::vector<HeldTask> EndAllBut(
-      const std::map<HeldTask, const v1::TaskOrder*>& orders, absl::Time now);
+      const std::map<HeldTask, const v1::TaskOrder*>& orders,
+      absl::Time kill_at);
 
   const v1::SyncRequest traits_;
   std::map<HeldTask, Held> held_;

@@ -164,6 +164,7 @@ TEST_F(TaskBookTest, AnInvalidAnswerChangesNothing) {
 TEST_F(TaskBookTest, LeavingEndsAllAndStartsNothing) {
   Exchange({kItsWorker});
   EXPECT_THAT(book_.Leave(kNow), ElementsAre(kItsWorker));
+  EXPECT_THAT(book_.TakeOverdue(kNow + kLeavingGrace), ElementsAre(kItsWorker));
   const v1::SyncRequest message = book_.NextMessage();
   EXPECT_TRUE(message.is_leaving());
   EXPECT_THAT(Take(message.sequence(), Answer({kItsWorker, kItsLeader})).start,
