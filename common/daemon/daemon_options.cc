@@ -88,7 +88,8 @@ absl::StatusOr<v1::Resources> TotalOf(const DaemonFlags& flags) {
 }
 
 absl::StatusOr<std::optional<JobSecret>> SecretOf(const DaemonFlags& flags,
-                                                  const DaemonPlace& place) {
+                                                  const DaemonPlace& place,
+                                                  const Address& coordinator) {
   const std::string& file = flags.secret_file.empty()
                                 ? place.environment_secret_file
                                 : flags.secret_file;
@@ -101,13 +102,7 @@ absl::StatusOr<std::optional<JobSecret>> SecretOf(const DaemonFlags& flags,
     ASSIGN_OR_RETURN(JobSecret secret, JobSecret::FromFile(file));
     return std::optional<JobSecret>(std::move(secret));
   }
-  const absl::StatusOr<Address> address = ParseAddress(place.coordinator);
-  if (!address.ok()) {
-    return WrongOption(
-        "--coordinator", place.coordinator,
-        absl::StrCat("host:port (", address.status().message(), ")"));
-  }
-  if (IsLoopback(*address)) return std::optional<JobSecret>();
+  if (IsLoopback(coordinator)) return std::optional<JobSecret>();
   if (place.is_insecure) {
     LOG(WARNING) << "--insecure: whoever can take the coordinator's place at "
                  << place.coordinator << " has this daemon run tasks";
@@ -157,7 +152,15 @@ absl::StatusOr<DaemonOptions> ResolveDaemonOptions(const DaemonFlags& flags,
                                                    const DaemonPlace& place) {
   DaemonOptions options;
   options.place = place;
-  ASSIGN_OR_RETURN(options.secret, SecretOf(flags, place));
+  const absl::StatusOr<Address> coordinator = ParseAddress(place.coordinator);
+  if (!coordinator.ok()) {
+    return WrongOption(
+        "--coordinator", place.coordinator,
+        absl::StrCat("host:port (", coordinator.status().message(), ")"));
+  }
+  // With the port, if it has none.
+  options.place.coordinator = coordinator->ToString();
+  ASSIGN_OR_RETURN(options.secret, SecretOf(flags, place, *coordinator));
   ASSIGN_OR_RETURN(options.name, NameOf(flags.name, place.type));
   ASSIGN_OR_RETURN(options.labels, LabelsOf(flags.labels));
   ASSIGN_OR_RETURN(options.total, TotalOf(flags));

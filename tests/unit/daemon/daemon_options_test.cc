@@ -60,6 +60,14 @@ TEST(DaemonOptions, WithoutFlagsTheMachineSaysIt) {
   EXPECT_GE(options->total.memory_bytes(), 1 << 20);
 }
 
+TEST(DaemonOptions, TheCoordinatorHasThePortOfAllTasksIfNone) {
+  DaemonPlace place = Place();
+  place.coordinator = "localhost";
+  const auto options = ResolveDaemonOptions({}, place);
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->place.coordinator, "localhost:2222");
+}
+
 TEST(DaemonOptions, ACoordinatorElsewhereNeedsASecretOrInsecure) {
   DaemonPlace place = Place();
   place.coordinator = "head.example:2222";
@@ -84,6 +92,10 @@ TEST(DaemonOptions, ACoordinatorElsewhereNeedsASecretOrInsecure) {
 
 TEST(DaemonOptions, ErrorsNameTheOptionAndItsValue) {
   DaemonFlags flags;
+  DaemonPlace place = Place();
+  place.coordinator = "a b";
+  EXPECT_EQ(ErrorOf(flags, place),
+            "--coordinator: \"a b\"; expected host:port (not a host name)");
   flags.name = "a/b";
   EXPECT_THAT(ErrorOf(flags, Place()), HasSubstr("--name: \"a/b\"; expected"));
   flags = {};

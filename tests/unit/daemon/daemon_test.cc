@@ -3,6 +3,7 @@
 
 #include "common/daemon/daemon.h"
 
+#include <glog/logging.h>
 #include <gtest/gtest.h>
 
 #include <atomic>

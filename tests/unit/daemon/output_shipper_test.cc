@@ -2,13 +2,16 @@
 
 #include "common/daemon/output_shipper.h"
 
+#include <glog/logging.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/rpc/rpc_server.h"
