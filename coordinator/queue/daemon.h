@@ -30,6 +30,9 @@ struct Daemon {
   // A person drained it, or it is going to end.
   bool is_drained = false;
   bool is_leaving = false;
+  // It was silent for a while. It gets no new tasks, and jobs that will not
+  // start again do not wait for the end of those that it has.
+  bool is_silent = false;
   // It was silent for too long. Its tasks were given up.
   bool is_lost = false;
   // The ids of jobs of which it holds tasks that were given up while it was

@@ -35,6 +35,7 @@
 //    reserved, and no job behind it takes that (reservation.h).
 //  * A submission with a key that the user has used before is that job, unless
 //    the job was deleted. No two jobs ever have the same id.
+//  * A job that ends for good does not wait for daemons that are silent.
 //  * What waits has a time: a silent daemon, a job that starts, a job that
 //    should stop, a job's own timeout, the next start of a job that failed.
 //    What waits for room says what is missing.
@@ -75,6 +76,8 @@ struct JobQueueOptions {
   int max_queued = 100'000;
   int max_daemons = 16'384;
 
+  // A daemon that is silent for longer gets no new tasks.
+  absl::Duration silence_timeout = absl::Seconds(15);
   // A daemon that is silent for longer has lost its tasks.
   absl::Duration daemon_timeout = absl::Minutes(5);
   // A lost daemon is forgotten, unless it is drained.

@@ -286,6 +286,18 @@ void JobQueue::State::RequestStop(Job& job, v1::StopReason reason,
   }
 }
 
+// If the daemon comes back, it learns to end them, and gets no others before it
+// has. A job that starts again has to know that they are over.
+void JobQueue::State::GiveUpSilentTasks(Job& job, absl::Time now) {
+  v1::JobRecord& record = job.record;
+  if (record.state_after_ending() == v1::JOB_STATE_QUEUED) return;
+  for (v1::Placement& placement : *record.mutable_placements()) {
+    if (!IsOver(placement) && daemons.at(placement.daemon()).is_silent) {
+      TaskOver(job, placement, kUnseenExitCode, "its daemon is silent", now);
+    }
+  }
+}
+
 void JobQueue::State::CheckTimes(Job& job, absl::Time now) {
   v1::JobRecord& record = job.record;
   const int64_t micros = absl::ToUnixMicros(now);
@@ -297,6 +309,7 @@ void JobQueue::State::CheckTimes(Job& job, absl::Time now) {
     EndQueued(job, v1::JOB_STATE_FAILED, TimedOut(record.submission()), now);
     return;
   }
+  if (record.state() == v1::JOB_STATE_ENDING) GiveUpSilentTasks(job, now);
   if (record.state() != v1::JOB_STATE_STARTING &&
       record.state() != v1::JOB_STATE_RUNNING) {
     return;

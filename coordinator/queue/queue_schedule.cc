@@ -86,7 +86,7 @@ std::vector<const Daemon*> JobQueue::State::OpenDaemons() const {
   std::vector<const Daemon*> open;
   for (const auto& [name, daemon] : daemons) {
     if (daemon.sequence != 0 && !daemon.is_drained && !daemon.is_leaving &&
-        !daemon.is_lost && daemon.strays.empty() &&
+        !daemon.is_silent && !daemon.is_lost && daemon.strays.empty() &&
         daemon.version == options.version) {
       open.push_back(&daemon);
     }

@@ -26,6 +26,9 @@
 
 namespace paceline {
 
+// The exit code of a task whose end nobody saw.
+inline constexpr int kUnseenExitCode = 255;
+
 struct JobQueue::State {
   struct Job {
     v1::JobRecord record;
@@ -135,6 +138,7 @@ struct JobQueue::State {
 
  private:
   void SetState(Job& job, v1::JobState state);
+  void GiveUpSilentTasks(Job& job, absl::Time now);
   void LeaderOver(Job& job, const v1::Placement& leader, absl::Time now);
   // The start failed: the job ends, or is queued again.
   void Fail(Job& job, absl::string_view error, absl::Time now);

@@ -23,8 +23,6 @@ namespace {
 
 using State = JobQueue::State;
 
-// The code of a task whose end nobody saw.
-constexpr int kUnknownExitCode = 255;
 // Between two looks at the times of all jobs and daemons.
 constexpr absl::Duration kCheckInterval = absl::Seconds(1);
 
@@ -49,7 +47,7 @@ std::vector<HeldTask> TasksOf(const Daemon& daemon, State& state) {
 void LoseTasks(const Daemon& daemon, absl::string_view why, absl::Time now,
                State& state) {
   for (const HeldTask& held : TasksOf(daemon, state)) {
-    state.TaskOver(*held.job, *held.placement, kUnknownExitCode, why, now);
+    state.TaskOver(*held.job, *held.placement, kUnseenExitCode, why, now);
   }
 }
 
@@ -109,7 +107,7 @@ void TakeReports(const v1::SyncRequest& request, absl::Time now, Daemon& daemon,
         KeyOf(record.id(), record.generation(), held.placement->task()));
     if (found == reports.end()) {
       if (IsGone(held, request, daemon)) {
-        state.TaskOver(*held.job, *held.placement, kUnknownExitCode,
+        state.TaskOver(*held.job, *held.placement, kUnseenExitCode,
                        "its daemon does not hold it", now);
       }
       continue;
@@ -177,12 +175,13 @@ absl::StatusOr<v1::SyncResponse> JobQueue::Sync(const v1::SyncRequest& request,
                                            request.sequence(), " came after ",
                                            daemon->sequence));
   }
-  if (daemon->sequence == 0 || daemon->is_lost ||
+  if (daemon->sequence == 0 || daemon->is_silent ||
       daemon->is_leaving != request.is_leaving()) {
     state.should_schedule = true;
   }
   daemon->sequence = request.sequence();
   daemon->last_heard = now;
+  daemon->is_silent = false;
   daemon->is_lost = false;
   daemon->is_leaving = request.is_leaving();
   TakeReports(request, now, *daemon, state);
@@ -201,6 +200,13 @@ void JobQueue::Tick(absl::Time now) {
   State& state = *state_;
   if (now < state.next_check) return;
   state.next_check = now + kCheckInterval;
+  for (auto& [name, daemon] : state.daemons) {
+    if (!daemon.is_silent &&
+        now - daemon.last_heard > state.options.silence_timeout) {
+      daemon.is_silent = true;
+      state.should_schedule = true;
+    }
+  }
   const std::vector<uint64_t> begun(state.begun.begin(), state.begun.end());
   for (const uint64_t number : begun) {
     state.CheckTimes(state.jobs.at(number), now);

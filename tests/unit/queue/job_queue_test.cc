@@ -246,6 +246,33 @@ TEST_F(JobQueueTest, ATaskOfAnEarlierStartHoldsTheJobUp) {
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_STARTING);
 }
 
+TEST_F(JobQueueTest, AJobThatEndsForGoodDoesNotWaitForASilentDaemon) {
+  AddDaemon("a", 1);
+  AddDaemon("b", 1);
+  const std::string id = Submit(JobOf(2, 1));
+  const std::string leader = DaemonOf(id);
+  const std::string other = DaemonOf(id, 2);
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+  End(leader, id, v1::TASK_TYPE_CHIEF, 0);
+  Follow(leader);
+  Follow(leader);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_ENDING);
+  Pass(absl::Seconds(20));
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
+  // Nor does the daemon get the next one.
+  Sync(leader);
+  EXPECT_EQ(DaemonOf(Submit(JobOf(1, 1))), leader);
+  const std::string next = Submit(JobOf(1, 1));
+  EXPECT_EQ(StateOf(next), v1::JOB_STATE_QUEUED);
+  // When it is back, it ends what it has first.
+  EXPECT_EQ(Sync(other).orders_size(), 0);
+  EXPECT_EQ(StateOf(next), v1::JOB_STATE_QUEUED);
+  messages_[other].clear_tasks();
+  Sync(other);
+  EXPECT_EQ(DaemonOf(next), other);
+}
+
 // An order that was lost is withdrawn, and the task never starts.
 TEST_F(JobQueueTest, ATaskThatWasNeverStartedEnds) {
   AddDaemon("a", 1);

@@ -75,8 +75,10 @@ TEST_F(QueueRestoreTest, ADaemonThatDoesNotReportHoldsNobodyUpForLong) {
   Restart();
   Sync("b");
   const std::string id = Submit(JobOf(1, 4));
+  Pass(absl::Seconds(10));
+  Sync("b");
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
-  Pass(absl::Seconds(15));
+  Pass(absl::Seconds(5));
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_STARTING);
 }
 

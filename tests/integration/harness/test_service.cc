@@ -1,0 +1,84 @@
+#include "tests/integration/harness/test_service.h"
+
+#include <signal.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/harness/free_addresses.h"
+#include "tests/integration/harness/small_job.h"
+#include "tests/integration/harness/time_limit.h"
+
+namespace paceline {
+
+TestService::TestService() : address_(FreeAddresses(1).front()) {
+  StartCoordinator();
+}
+
+void TestService::StartCoordinator() {
+  ProcessOptions options;
+  options.command = {
+      ProgramPath("coordinator"), "serve", "--listen", address_, "--store",
+      folder_ / "store"};
+  options.output_path = folder_ / "coordinator";
+  coordinator_.emplace(options);
+  EXPECT_TRUE(WaitUntil(kJobLimit, [&] {
+    return !coordinator_->Output().empty();
+  })) << coordinator_->Errors();
+}
+
+void TestService::KillCoordinator() {
+  coordinator_->Signal(SIGKILL);
+  coordinator_->Wait(kJobLimit);
+}
+
+Process TestService::StartDaemon(
+    const std::string& program, const std::string& name,
+    const std::vector<std::string>& arguments) const {
+  ProcessOptions options;
+  options.command = {
+      ProgramPath(program), "--coordinator", address_, "--name", name, "--work",
+      folder_ / name,       "--cores",       "16"};
+  options.command.insert(options.command.end(), arguments.begin(),
+                         arguments.end());
+  options.environment = {{"TF_CONFIG", ""}};
+  options.output_path = folder_ / name;
+  return Process(options);
+}
+
+Process TestService::Start(const std::vector<std::string>& arguments) {
+  ProcessOptions options;
+  options.command = {ProgramPath("coordinator")};
+  options.command.insert(options.command.end(), arguments.begin(),
+                         arguments.end());
+  options.environment = {{"PACELINE_COORDINATOR", address_}};
+  options.output_path = folder_ / absl::StrCat("command-", commands_++);
+  return Process(options);
+}
+
+std::string TestService::Run(const std::vector<std::string>& arguments,
+                             int code) {
+  Process command = Start(arguments);
+  const std::optional<int> ended = command.Wait(kJobLimit);
+  EXPECT_EQ(ended, code) << testing::PrintToString(arguments) << "\n"
+                         << command.Errors();
+  return command.Output();
+}
+
+nlohmann::json TestService::Describe(const std::string& job) {
+  return nlohmann::json::parse(Run({"describe", job, "-o", "json"}), nullptr,
+                               /*allow_exceptions=*/false);
+}
+
+bool TestService::WaitForState(const std::string& job,
+                               const std::vector<std::string>& states) {
+  return WaitUntil(kJobLimit, [&] {
+    const nlohmann::json view = Describe(job);
+    return view.is_object() && std::count(states.begin(), states.end(),
+                                          view.value("state", "")) > 0;
+  });
+}
+
+}  // namespace paceline

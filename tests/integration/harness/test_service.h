@@ -1,0 +1,53 @@
+// A service on loopback: its coordinator, daemons, and the commands of people.
+#ifndef PACELINE_TESTS_INTEGRATION_HARNESS_TEST_SERVICE_H_
+#define PACELINE_TESTS_INTEGRATION_HARNESS_TEST_SERVICE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "tests/integration/harness/process.h"
+#include "tests/integration/harness/text_file.h"
+
+namespace paceline {
+
+class TestService {
+ public:
+  // Starts the coordinator.
+  TestService();
+
+  const TestFolder& folder() const { return folder_; }
+  const std::string& address() const { return address_; }
+
+  // Kills the coordinator with SIGKILL, and starts another one with its store
+  // and address.
+  void KillCoordinator();
+  void StartCoordinator();
+
+  // Starts `ps_server` or `worker` as a daemon of this name.
+  Process StartDaemon(const std::string& program, const std::string& name,
+                      const std::vector<std::string>& arguments = {}) const;
+
+  // Starts a command that people give.
+  Process Start(const std::vector<std::string>& arguments);
+  // What it prints; expects it to end with `code`.
+  std::string Run(const std::vector<std::string>& arguments, int code = 0);
+
+  // `describe JOB -o json`.
+  nlohmann::json Describe(const std::string& job);
+  // Waits until the job's state is one of these ("RUNNING"); returns whether it
+  // is.
+  bool WaitForState(const std::string& job,
+                    const std::vector<std::string>& states);
+
+ private:
+  TestFolder folder_;
+  std::string address_;
+  std::optional<Process> coordinator_;
+  int commands_ = 0;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_TESTS_INTEGRATION_HARNESS_TEST_SERVICE_H_
