@@ -60,9 +60,12 @@ absl::StatusOr<TaskBook::Actions> TaskBook::TakeAnswer(
   if (response.coordinator() != coordinator_) {
     last_taken_ = sequence;
     coordinator_ = response.coordinator();
+    first_to_coordinator_ = last_sent_ + 1;
     has_news_ = true;
     return actions;
   }
+  // The message was for an earlier coordinator, so the answer orders nothing.
+  if (sequence < first_to_coordinator_) return actions;
   std::map<HeldTask, const v1::TaskOrder*> orders;
   for (const v1::TaskOrder& order : response.orders()) {
     ASSIGN_OR_RETURN(HeldTask task, CheckedTask(order));

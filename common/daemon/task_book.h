@@ -118,6 +118,8 @@ class TaskBook {
   uint64_t newest_ = 0;
   uint64_t last_taken_ = 0;
   uint64_t coordinator_ = 0;
+  // The first message that names coordinator_.
+  uint64_t first_to_coordinator_ = 1;
 };
 
 }  // namespace paceline

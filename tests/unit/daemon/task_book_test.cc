@@ -110,6 +110,17 @@ TEST_F(TaskBookTest, ANewCoordinatorEndsNothingByItsFirstAnswer) {
   EXPECT_EQ(book_.NextMessage().coordinator(), kService + 1);
 }
 
+TEST_F(TaskBookTest, ANewCoordinatorEndsNothingByAnswersToEarlierMessages) {
+  Exchange({kItsWorker});
+  const uint64_t first = book_.NextMessage().sequence();
+  const uint64_t second = book_.NextMessage().sequence();
+  Take(first, Answer({}, kService + 1));
+  EXPECT_THAT(Take(second, Answer({}, kService + 1)).end, IsEmpty());
+  const uint64_t third = book_.NextMessage().sequence();
+  EXPECT_THAT(Take(third, Answer({}, kService + 1)).end,
+              ElementsAre(kItsWorker));
+}
+
 TEST_F(TaskBookTest, EndsWhatIsWithdrawnAndKillsItAfterTheGrace) {
   Exchange({kItsWorker});
   EXPECT_THAT(Exchange({}).end, ElementsAre(kItsWorker));
