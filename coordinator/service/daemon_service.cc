@@ -126,7 +126,9 @@ bool DaemonService::Knows(const v1::SyncRequest& request,
   std::string bytes = orders.SerializeAsString();
   if (answered_.size() > kMaxAnswers) answered_.clear();
   Answered& last = answered_[request.daemon()];
-  if (!is_last_try && last.incarnation == request.incarnation() &&
+  // A daemon that leaves waits for nothing but this.
+  if (!is_last_try && !request.is_leaving() &&
+      last.incarnation == request.incarnation() &&
       last.sequence == request.last_answer() && last.orders == bytes) {
     return true;
   }

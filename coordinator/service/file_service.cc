@@ -32,10 +32,15 @@ absl::Status Find(FileStore& files, const v1::FindFilesRequest& request,
 
 absl::Status Put(FileStore& files, const v1::PutFileRequest& request,
                  v1::PutFileResponse& response) {
-  ASSIGN_OR_RETURN(*response.mutable_progress(),
-                   files.Append(request.sha256(), request.size_bytes(),
-                                request.offset(), request.content()));
-  return absl::OkStatus();
+  absl::StatusOr<v1::FileProgress> progress =
+      files.Append(request.sha256(), request.size_bytes(), request.offset(),
+                   request.content());
+  // A gap: the sender learns where to go on.
+  if (absl::IsOutOfRange(progress.status())) {
+    progress = files.Find(request.sha256());
+  }
+  if (progress.ok()) *response.mutable_progress() = *std::move(progress);
+  return progress.status();
 }
 
 absl::Status Get(FileStore& files, const v1::GetFileRequest& request,

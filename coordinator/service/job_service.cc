@@ -306,7 +306,7 @@ v1::ListMembersResponse JobService::Members(const JobQueue& queue) const {
     *view.mutable_used() = ToProto(daemon.used);
     view.set_is_lost(daemon.is_lost);
     view.set_is_leaving(daemon.is_leaving);
-    view.set_is_open(!daemon.is_lost && !daemon.is_leaving &&
+    view.set_is_open(!daemon.is_silent && !daemon.is_leaving &&
                      !daemon.is_drained && daemon.sequence > 0 &&
                      daemon.version == version_);
     std::set<uint64_t> jobs;

@@ -40,6 +40,7 @@ class ServiceFailureTest : public testing::Test {
 
   // Whether the job's leader has told of the end of an epoch.
   bool HasTrained(const std::string& id) {
+    if (!service_.WaitForState(id, {"RUNNING"})) return false;
     return WaitUntil(kJobLimit, [&] {
       return service_.Run({"logs", id}).find("/step - ") != std::string::npos;
     });
@@ -55,7 +56,9 @@ class ServiceFailureTest : public testing::Test {
 TEST_F(ServiceFailureTest, NoJobIsLostOrRunTwiceWhenTheCoordinatorDies) {
   const char* const wanted = std::getenv("PACELINE_KILLS");
   int kills = 50 / kTimeScale;
-  if (wanted != nullptr) ASSERT_TRUE(absl::SimpleAtoi(wanted, &kills));
+  if (wanted != nullptr) {
+    ASSERT_TRUE(absl::SimpleAtoi(wanted, &kills));
+  }
   const Process daemon = service_.StartDaemon("worker", "worker-daemon");
   ASSERT_TRUE(MembersAre(1)) << daemon.Errors();
 
@@ -107,10 +110,8 @@ TEST_F(ServiceFailureTest, AJobGoesOnWithoutTheCoordinator) {
 
 TEST_F(ServiceFailureTest, AnAsynchronousJobOutlivesTheDaemonOfAWorker) {
   const Process ps = service_.StartDaemon("ps_server", "ps-daemon");
-  const Process first =
-      service_.StartDaemon("worker", "first", {"--cores", "1"});
-  const Process second =
-      service_.StartDaemon("worker", "second", {"--cores", "1"});
+  const Process first = service_.StartDaemon("worker", "first", 1);
+  const Process second = service_.StartDaemon("worker", "second", 1);
   ASSERT_TRUE(MembersAre(3)) << ps.Errors() << first.Errors();
   const std::string id = Submit({"--set", "epochs=60"});
   ASSERT_TRUE(HasTrained(id));

@@ -95,8 +95,15 @@ absl::Status UploadFiles(const VerbContext& context, const JobBundle& bundle) {
     for (size_t i = begin; i < end; ++i) {
       request.add_sha256(files[i]->file.sha256());
     }
-    ASSIGN_OR_RETURN(const v1::FindFilesResponse found,
-                     context.client.FindFiles(request));
+    absl::StatusOr<v1::FindFilesResponse> answer;
+    RETURN_IF_ERROR(Patiently(context, [&] {
+      answer = context.client.FindFiles(request);
+      // Nobody waits for long for a coordinator that was never there.
+      return absl::IsDeadlineExceeded(answer.status())
+                 ? absl::AbortedError(answer.status().message())
+                 : answer.status();
+    }));
+    const v1::FindFilesResponse& found = *answer;
     if (found.files_size() != request.sha256_size()) {
       return absl::InternalError(absl::StrCat(
           context.client.description(), " told of ", found.files_size(),

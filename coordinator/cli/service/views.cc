@@ -252,7 +252,8 @@ ordered_json JobSummaryJson(const v1::JobView& job, absl::Time now) {
       {"id", record.id()},
       {"name", submission.name()},
       {"user", submission.user()},
-      {"state", JobStateText(record.state())},
+      // As in result.json.
+      {"state", absl::AsciiStrToUpper(JobStateText(record.state()))},
       {"why_queued", job.why_queued()},
       {"error", record.error()},
       {"priority", submission.priority()},

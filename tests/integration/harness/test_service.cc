@@ -34,15 +34,18 @@ void TestService::KillCoordinator() {
   coordinator_->Wait(kJobLimit);
 }
 
-Process TestService::StartDaemon(
-    const std::string& program, const std::string& name,
-    const std::vector<std::string>& arguments) const {
+Process TestService::StartDaemon(const std::string& program,
+                                 const std::string& name, int cores) const {
   ProcessOptions options;
-  options.command = {
-      ProgramPath(program), "--coordinator", address_, "--name", name, "--work",
-      folder_ / name,       "--cores",       "16"};
-  options.command.insert(options.command.end(), arguments.begin(),
-                         arguments.end());
+  options.command = {ProgramPath(program),
+                     "--coordinator",
+                     address_,
+                     "--name",
+                     name,
+                     "--work",
+                     folder_ / name,
+                     "--cores",
+                     absl::StrCat(cores)};
   options.environment = {{"TF_CONFIG", ""}};
   options.output_path = folder_ / name;
   return Process(options);

@@ -27,7 +27,7 @@ class TestService {
 
   // Starts `ps_server` or `worker` as a daemon of this name.
   Process StartDaemon(const std::string& program, const std::string& name,
-                      const std::vector<std::string>& arguments = {}) const;
+                      int cores = 16) const;
 
   // Starts a command that people give.
   Process Start(const std::vector<std::string>& arguments);

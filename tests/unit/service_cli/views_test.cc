@@ -128,7 +128,7 @@ TEST(ViewsTest, DaemonsAreATable) {
 
 TEST(ViewsTest, AJobIsJson) {
   EXPECT_EQ(JobJson(ExampleJob(), kNow), ordered_json::parse(R"json({
-    "id": "mnist-17", "name": "mnist", "user": "ada", "state": "failed",
+    "id": "mnist-17", "name": "mnist", "user": "ada", "state": "FAILED",
     "why_queued": "", "error": "the loss\nis \u001b[31mNaN", "priority": 5,
     "starts": 2, "failures": 2, "retries": 3, "timeout_seconds": 3600.0,
     "submitted": "2027-01-15T05:13:20Z", "started": "2027-01-15T06:55:00Z",
