@@ -1,0 +1,118 @@
+"""Makes the Debian packages and installs one: package_test.py REPOSITORY BUILD.
+
+No systemd boots here, so the units' command lines are started without their sandbox.
+"""
+
+import glob
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import health
+import units
+
+REPOSITORY, BUILD = map(os.path.abspath, sys.argv[1:3])
+PROGRAMS = ["coordinator", "ps_server", "worker"]
+SERVICES = ["coordinator", "ps", "worker"]
+MOST_MEBIBYTES = 20
+
+
+def run(*command, **options):
+    result = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    if result.returncode != 0:
+        raise AssertionError(f"{command}: {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class PackageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        run("cpack", "-G", "DEB", "-B", cls.folder.name + "/packages", cwd=BUILD)
+        cls.package = glob.glob(cls.folder.name + "/packages/paceline_*.deb")[0]
+        cls.root = cls.folder.name + "/root"
+        os.makedirs(cls.root + "/var/lib/dpkg/updates")
+        os.makedirs(cls.root + "/var/lib/dpkg/info")
+        for name in ["status", "available"]:
+            open(f"{cls.root}/var/lib/dpkg/{name}", "w").close()
+        # Its dependencies are this machine's.
+        cls.dpkg("--force-depends", "--install", cls.package)
+
+    @classmethod
+    def dpkg(cls, *arguments):
+        run("dpkg", f"--root={cls.root}", "--force-script-chrootless", "--force-not-root", *arguments)
+
+    def field(self, name):
+        return run("dpkg-deb", "--field", self.package, name).strip()
+
+    def command(self, service, changes):
+        """The command line of a service's unit, in the root."""
+        unit = units.read_unit(f"{self.root}/usr/lib/systemd/system/paceline-{service}.service")
+        variables = units.read_environment(self.root + unit["Service", "EnvironmentFile"][0])
+        state = f"{self.root}/var/lib"
+        words = units.command_line(unit, {**variables, **changes}, {"S": state, "d": self.folder.name})
+        return [self.root + words[0], *words[1:]]
+
+    def test_has_what_the_units_need(self):
+        for name in PROGRAMS:
+            self.assertEqual(run(f"{self.root}/usr/lib/paceline/{name}", "--version").strip(),
+                             self.field("Version"))
+        self.assertEqual(run(self.root + "/usr/bin/paceline", "--version").strip(), self.field("Version"))
+        for service in SERVICES:
+            self.command(service, {})
+        size = os.path.getsize(self.package) / 2**20
+        print(f"{os.path.basename(self.package)}: {size:.1f} MiB, "
+              f"installed {int(self.field('Installed-Size')) / 1024:.1f} MiB")
+        self.assertLess(size, MOST_MEBIBYTES)
+
+    def test_debian_has_what_it_depends_on(self):
+        self.assertIn("libgrpc++1.51", self.field("Depends"))
+        run("apt-get", "--simulate", "--no-install-recommends", "install", self.package)
+
+    def test_the_files_of_etc_are_configuration(self):
+        conffiles = run("dpkg-query", f"--admindir={self.root}/var/lib/dpkg", "--show",
+                        "--showformat=${Conffiles}", "paceline")
+        for service in SERVICES:
+            self.assertIn(f"/etc/default/paceline-{service}", conffiles)
+
+    def test_programs_know_the_options_of_their_units(self):
+        for service in SERVICES:
+            program, *options = self.command(service, {})
+            verbs = options[:1] if service == "coordinator" else []
+            known = run(program, *verbs, "--help")
+            if not verbs and "--work " not in known:
+                print(f"{program} is no daemon yet")
+                continue
+            for option in options:
+                if option.startswith("--"):
+                    self.assertIn(option, known)
+
+    def test_the_coordinator_serves(self):
+        with open(self.folder.name + "/secret", "w", encoding="utf-8") as file:
+            file.write("0123456789abcdef" * 4)
+        address = f"127.0.0.1:{free_port()}"
+        with subprocess.Popen(self.command("coordinator", {"PACELINE_LISTEN": address})) as process:
+            health.wait_until_serving(address, "readiness")
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(timeout=30), 0)
+
+    def test_removal_leaves_what_is_the_users(self):
+        self.dpkg("--remove", "paceline")
+        self.addCleanup(self.dpkg, "--force-depends", "--install", self.package)
+        self.assertFalse(os.path.exists(self.root + "/usr/lib/paceline"))
+        self.assertTrue(os.path.exists(self.root + "/etc/default/paceline-worker"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
