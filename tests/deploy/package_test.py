@@ -6,12 +6,12 @@ No systemd boots here, so the units' command lines are started without their san
 import glob
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import unittest
 
+import addresses
 import health
 import units
 
@@ -26,12 +26,6 @@ def run(*command, **options):
     if result.returncode != 0:
         raise AssertionError(f"{command}: {result.returncode}\n{result.stdout}{result.stderr}")
     return result.stdout
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 class PackageTest(unittest.TestCase):
@@ -101,7 +95,7 @@ class PackageTest(unittest.TestCase):
     def test_the_coordinator_serves(self):
         with open(self.folder.name + "/secret", "w", encoding="utf-8") as file:
             file.write("0123456789abcdef" * 4)
-        address = f"127.0.0.1:{free_port()}"
+        address = addresses.free_address()
         with subprocess.Popen(self.command("coordinator", {"PACELINE_LISTEN": address})) as process:
             health.wait_until_serving(address, "readiness")
             process.send_signal(signal.SIGTERM)

@@ -1,0 +1,72 @@
+"""Makes the image's content without a registry and without docker.
+
+The base is made of Debian's packages (mmdebstrap); the steps of the Dockerfile's stage
+`paceline` are taken in it, with the packages that cpack makes of a build in the place of
+stage `build`. image.py REPOSITORY BUILD FOLDER
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import dockerfile
+
+# As Debian's slim images are made: without usrmerge and its Perl, and without documentation.
+SLIM = [
+    "--variant=apt", "--include=usr-is-merged", "--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr",
+    '--setup-hook=mkdir -p "$1/etc/apt/preferences.d"',
+    r'--setup-hook=printf "Package: usrmerge\nPin: release *\nPin-Priority: -1\n" '
+    '> "$1/etc/apt/preferences.d/usrmerge"',
+    "--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*",
+    "--dpkgopt=path-exclude=/usr/share/locale/*", '--aptopt=Acquire::Languages "none"']
+
+
+def make_base(archive):
+    """An archive of a root file system that stands for the base image; kept, since it takes long."""
+    if not os.path.exists(archive):
+        part = archive + ".part.tar"
+        subprocess.run(["mmdebstrap", "--quiet", *SLIM, "bookworm", part], check=True)
+        os.rename(part, archive)
+
+
+def make(repository, build, folder):
+    """Makes the content of the image, which must not be there, and returns its configuration."""
+    make_base(os.path.join(repository, "build/deploy/base.tar"))
+    os.makedirs(folder)
+    subprocess.run(["tar", "-xf", os.path.join(repository, "build/deploy/base.tar"), "-C", folder],
+                   check=True)
+    stage = dockerfile.read(os.path.join(repository, "deploy/docker/Dockerfile"))["paceline"]
+    with tempfile.TemporaryDirectory() as packages:
+        subprocess.run(["cpack", "-G", "DEB", "-B", packages], cwd=build, check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for instruction, text in stage:
+            if instruction == "RUN":
+                take(text, folder, packages)
+            elif instruction == "WORKDIR":
+                os.makedirs(folder + text, exist_ok=True)
+    return dockerfile.configuration(stage)
+
+
+def take(text, folder, packages):
+    """Takes a RUN's step; what it mounts, the packages, lies in the folder meanwhile."""
+    mounts, command = dockerfile.mounts(text)
+    shutil.copy("/etc/resolv.conf", folder + "/etc/resolv.conf")
+    for mount in mounts:
+        assert (mount["from"], mount["source"]) == ("build", "/packages"), mount
+        shutil.copytree(packages, folder + mount["target"],
+                        ignore=shutil.ignore_patterns("_CPack_Packages"))
+    result = subprocess.run(
+        ["chroot", folder, "/bin/sh", "-c", command],
+        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    for mount in mounts:
+        shutil.rmtree(folder + mount["target"])
+    os.remove(folder + "/etc/resolv.conf")
+    if result.returncode != 0:
+        raise RuntimeError(f"{command}: {result.returncode}\n{result.stdout}")
+
+
+if __name__ == "__main__":
+    print(make(*sys.argv[1:4]))
