@@ -11,6 +11,7 @@
 #include "common/base/cores.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
+#include "common/task/tls_options.h"
 
 namespace paceline {
 namespace {
@@ -39,6 +40,8 @@ void AddMembersPlace(const LocalClusterOptions& options, TaskId task,
   child.command.push_back(absl::StrCat("--index=", task.index));
   if (task.type == TaskType::kChief) child.command.emplace_back("--type=chief");
   child.command.emplace_back("--listen=127.0.0.1:0");
+  const std::vector<std::string> tls = TlsArguments(options.tls);
+  child.command.insert(child.command.end(), tls.begin(), tls.end());
 }
 
 ChildOptions TaskProcess(const LocalClusterOptions& options, TaskId task,

@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "common/cluster/task.h"
 #include "common/process/child.h"
+#include "common/tls/tls_files.h"
 
 namespace paceline {
 
@@ -30,6 +31,8 @@ struct LocalClusterOptions {
   std::string coordinator_address;
   // The job's secret as text; each task gets it through a pipe.
   std::string secret;
+  // With which each task is started, too.
+  TlsFiles tls;
   std::vector<TaskId> tasks;
 };
 

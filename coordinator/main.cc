@@ -28,6 +28,7 @@
 #include "common/process/interrupt.h"
 #include "common/process/logging.h"
 #include "common/task/predict_options.h"
+#include "common/task/tls_options.h"
 #include "coordinator/cli/export.h"
 #include "coordinator/cli/lead.h"
 #include "coordinator/cli/predict.h"
@@ -132,6 +133,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   run.add_flag("--resume", options.resume,
                "Goes on from the checkpoint in the output folder.");
   options.secret.AddTo(run);
+  AddTlsOptions(run, options.tls);
 
   CLI::App& validate =
       *app.add_subcommand("validate",
@@ -156,6 +158,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   options.secret.AddTo(validate);
+  AddTlsOptions(validate, options.tls);
   add_format(validate);
 
   CLI::App& evaluate = *app.add_subcommand(

@@ -91,11 +91,12 @@ absl::Status RunPsServer(PsServerOptions options) {
   Shard shard(options.member.incarnation);
   PsService service(shard);
   HealthService health;
-  ASSIGN_OR_RETURN(
-      const std::unique_ptr<RpcServer> server,
-      RpcServer::Start(
-          std::move(listener),
-          {guard, {&service, &health}, limits::kServerMemoryBytes}));
+  ASSIGN_OR_RETURN(const std::unique_ptr<RpcServer> server,
+                   RpcServer::Start(std::move(listener),
+                                    {.guard = guard,
+                                     .services = {&service, &health},
+                                     .memory_bytes = limits::kServerMemoryBytes,
+                                     .tls = options.member.caller->tls()}));
 
   // If the leader orders the end, this process shuts down in order. If the
   // leader is lost, on_stop ends the process at once.

@@ -119,6 +119,7 @@ absl::StatusOr<int> Lead(const TaskPlace& place, const WorkerFlags& flags,
   leader.version = PACELINE_VERSION;
   leader.self = place.task;
   leader.secret = place.secret;
+  leader.tls = place.tls;
   leader.start_timeout = worker.member.start_timeout;
   leader.listen_address = place.listen_address;
   leader.output_dir = std::filesystem::absolute(flags.output_dir).string();

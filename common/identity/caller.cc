@@ -8,10 +8,11 @@
 namespace paceline {
 
 Caller::Caller(v1::Task task, uint64_t incarnation,
-               std::optional<JobSecret> secret)
+               std::optional<JobSecret> secret, std::shared_ptr<const Tls> tls)
     : task_(std::move(task)),
       incarnation_(incarnation),
-      secret_(std::move(secret)) {}
+      secret_(std::move(secret)),
+      tls_(std::move(tls)) {}
 
 void Caller::SetJob(const JobIdentity& job) {
   MutexLock lock(mutex_);

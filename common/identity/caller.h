@@ -3,6 +3,7 @@
 #define PACELINE_COMMON_IDENTITY_CALLER_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -14,18 +15,23 @@
 
 namespace paceline {
 
+class Tls;
+
 // Creates the header of each call (proto/paceline/v1/call.proto). A process has
 // one Caller for all its channels. Thread-safe.
 class Caller {
  public:
-  // Without a secret, calls have no proof.
-  Caller(v1::Task task, uint64_t incarnation, std::optional<JobSecret> secret);
+  // Without a secret, calls have no proof. `tls`: of the connections that carry
+  // the calls; null: they are plain.
+  Caller(v1::Task task, uint64_t incarnation, std::optional<JobSecret> secret,
+         std::shared_ptr<const Tls> tls = nullptr);
 
   // Sets the job, once the task has learnt it.
   void SetJob(const JobIdentity& job);
   JobIdentity job() const;
 
   const std::optional<JobSecret>& secret() const { return secret_; }
+  const std::shared_ptr<const Tls>& tls() const { return tls_; }
 
   // The serialised header of call number `sequence` over a connection with
   // `challenge`. If `challenge` is "" (unknown), the header has no proof.
@@ -36,6 +42,7 @@ class Caller {
   const v1::Task task_;
   const uint64_t incarnation_;
   const std::optional<JobSecret> secret_;
+  const std::shared_ptr<const Tls> tls_;
   mutable Mutex mutex_;
   JobIdentity job_ ABSL_GUARDED_BY(mutex_);
 };

@@ -39,7 +39,8 @@ struct CallChannel::Call {
 
 CallChannel::CallChannel(const std::string& address,
                          std::shared_ptr<const Caller> caller)
-    : stub_(CreateChannel(address)), caller_(std::move(caller)) {}
+    : stub_(CreateChannel(address, caller->tls().get())),
+      caller_(std::move(caller)) {}
 
 CallChannel::~CallChannel() {
   MutexLock lock(mutex_);

@@ -29,7 +29,7 @@ namespace paceline {
 // Thread-safe.
 class CallChannel {
  public:
-  // `address` is "host:port".
+  // `address` is "host:port". The caller says whether it is over TLS.
   CallChannel(const std::string& address, std::shared_ptr<const Caller> caller);
   // All calls must have ended. Blocks until threads that are still leaving
   // Start have left it.

@@ -15,11 +15,11 @@ struct CoordinatorClient::Impl {
 
   template <typename Request, typename Response>
   absl::StatusOr<Response> Call(const char* name, const std::string& callee,
-                                const Request& request,
-                                absl::Duration timeout) {
+                                const Request& request, absl::Duration timeout,
+                                bool fail_fast = false) {
     return CallAndWait<Request, Response>(
         channel, v1::CoordinatorService::service_full_name(), name, callee,
-        request, {.timeout = timeout});
+        request, {.timeout = timeout, .fail_fast = fail_fast});
   }
 
   CallChannel channel;
@@ -32,13 +32,18 @@ CoordinatorClient::CoordinatorClient(const std::string& address,
 
 CoordinatorClient::~CoordinatorClient() = default;
 
+absl::StatusOr<v1::RegisterResponse> CoordinatorClient::Register(
+    const v1::RegisterRequest& request, absl::Duration timeout) {
+  return impl_->Call<v1::RegisterRequest, v1::RegisterResponse>(
+      "Register", description_, request, timeout, /*fail_fast=*/true);
+}
+
 #define PACELINE_COORDINATOR_CALL(Name)                           \
   absl::StatusOr<v1::Name##Response> CoordinatorClient::Name(     \
       const v1::Name##Request& request, absl::Duration timeout) { \
     return impl_->Call<v1::Name##Request, v1::Name##Response>(    \
         #Name, description_, request, timeout);                   \
   }
-PACELINE_COORDINATOR_CALL(Register)
 PACELINE_COORDINATOR_CALL(AwaitStart)
 PACELINE_COORDINATOR_CALL(AcquireLease)
 PACELINE_COORDINATOR_CALL(Heartbeat)

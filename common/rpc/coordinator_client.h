@@ -21,6 +21,7 @@ class CoordinatorClient {
                     std::shared_ptr<const Caller> caller);
   ~CoordinatorClient();
 
+  // Ends with Unavailable, which says why, when no connection comes about.
   absl::StatusOr<v1::RegisterResponse> Register(
       const v1::RegisterRequest& request, absl::Duration timeout);
   absl::StatusOr<v1::AwaitStartResponse> AwaitStart(

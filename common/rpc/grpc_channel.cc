@@ -10,7 +10,8 @@
 
 namespace paceline {
 
-std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address) {
+std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address,
+                                             const Tls* tls) {
   const int backoff_ms =
       static_cast<int>(absl::ToInt64Milliseconds(limits::kReconnectBackoff));
   const int resolve_ms =
@@ -29,7 +30,10 @@ std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address) {
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetMaxReceiveMessageSize(limits::kMaxMessageBytes);
   arguments.SetMaxSendMessageSize(limits::kMaxMessageBytes);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(),
+  return grpc::CreateCustomChannel(address,
+                                   tls == nullptr
+                                       ? grpc::InsecureChannelCredentials()
+                                       : tls->ChannelCredentials(address),
                                    arguments);
 }
 

@@ -7,13 +7,16 @@
 #include <memory>
 #include <string>
 
+#include "common/rpc/tls.h"
+
 namespace paceline {
 
 // A channel with its own connection to "host:port": no HTTP proxy; attempts to
 // resolve the name and connect at least every limits::kReconnectBackoff; an
 // attempt to resolve it ends after limits::kResolveTimeout; keepalive; messages
-// up to limits::kMaxMessageBytes.
-std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address);
+// up to limits::kMaxMessageBytes. `tls`: null for a plain connection.
+std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address,
+                                             const Tls* tls);
 
 }  // namespace paceline
 

@@ -77,7 +77,8 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
       std::make_unique<CallDoor>(options.guard, options.services, builder);
   impl->grpc_acceptor = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
-      grpc::InsecureServerCredentials());
+      options.tls == nullptr ? grpc::InsecureServerCredentials()
+                             : options.tls->ServerCredentials());
   SetKeepalive(builder);
   SetLimits(options, builder);
   impl->memory.Resize(options.memory_bytes);

@@ -22,6 +22,7 @@
 #include "common/identity/call_guard.h"
 #include "common/net/listener.h"
 #include "common/rpc/rpc_service.h"
+#include "common/rpc/tls.h"
 
 namespace paceline {
 
@@ -34,6 +35,8 @@ struct RpcServerOptions {
   size_t memory_bytes = 0;
   // Threads that serve calls; 0: half of the usable cores, between 1 and 16.
   int thread_count = 0;
+  // Null: connections are plain.
+  std::shared_ptr<const Tls> tls;
 };
 
 // Thread-safe.

@@ -16,6 +16,7 @@
 #include "common/process/exit_code.h"
 #include "common/process/lifetime.h"
 #include "common/rpc/incarnation.h"
+#include "common/task/tls_options.h"
 
 namespace paceline {
 
@@ -71,6 +72,7 @@ void TaskProgram::AddOptions(CLI::App& app) {
                  "this process; set by a parent.")
       ->check(CLI::NonNegativeNumber);
   secret_.AddTo(app);
+  AddTlsOptions(app, tls_);
 }
 
 absl::StatusOr<TaskPlace> TaskProgram::Resolve(
@@ -89,6 +91,7 @@ absl::StatusOr<TaskPlace> TaskProgram::Resolve(
   ASSIGN_OR_RETURN(TaskPlace place, uses_tf_config
                                         ? FromTfConfig(environment.tf_config)
                                         : FromOptions());
+  ASSIGN_OR_RETURN(place.tls, Tls::Load(tls_));
   if (has_parent) {
     place.secret = std::move(parents);
     return place;
@@ -167,8 +170,8 @@ MemberOptions TaskProgram::MemberFor(const TaskPlace& place,
   member.address = place.advertised_address;
   if (place.tf_config) member.cluster = place.tf_config->cluster;
   member.incarnation = DrawIncarnation();
-  member.caller = std::make_shared<Caller>(TaskToProto(place.task),
-                                           member.incarnation, place.secret);
+  member.caller = std::make_shared<Caller>(
+      TaskToProto(place.task), member.incarnation, place.secret, place.tls);
   member.version = version;
   member.start_timeout = start_timeout();
   // A thread may wait forever for a task that never answers, so the process

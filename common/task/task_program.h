@@ -3,6 +3,7 @@
 #ifndef PACELINE_COMMON_TASK_TASK_PROGRAM_H_
 #define PACELINE_COMMON_TASK_TASK_PROGRAM_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -11,6 +12,7 @@
 #include "common/cluster/task.h"
 #include "common/cluster/tf_config.h"
 #include "common/identity/job_secret.h"
+#include "common/rpc/tls.h"
 #include "common/session/member/member.h"
 #include "common/task/job_secret_options.h"
 
@@ -35,6 +37,8 @@ struct TaskPlace {
   // The job's secret, with which tasks prove to each other that they belong to
   // the job; nullopt: the job has none.
   std::optional<JobSecret> secret;
+  // Of all connections; null: they are plain.
+  std::shared_ptr<const Tls> tls;
 };
 
 // The values of the environment variables that a task reads; "": unset.
@@ -52,7 +56,8 @@ class TaskProgram {
   explicit TaskProgram(TaskType type) : type_(type) {}
 
   // Adds --coordinator, --type (of a worker), --index, --listen,
-  // --start_timeout, --lifetime_fd, --job-secret-file and --insecure.
+  // --start_timeout, --lifetime_fd, --job-secret-file, --insecure and those of
+  // TLS.
   void AddOptions(CLI::App& app);
 
   // Whether the options ask for a daemon of a service (common/daemon) instead
@@ -64,8 +69,8 @@ class TaskProgram {
 
   // The place from the options, or else from TF_CONFIG. InvalidArgument if
   // neither gives one, the task is of another type, or the secret is missing or
-  // invalid. If the options name a pipe from the parent process, reads the
-  // secret from it and starts to watch the parent.
+  // invalid, or a file of TLS is. If the options name a pipe from the parent
+  // process, reads the secret from it and starts to watch the parent.
   absl::StatusOr<TaskPlace> Resolve(const TaskEnvironment& environment);
 
   // The options for the session's Member at `place`. The process will end with
@@ -90,6 +95,7 @@ class TaskProgram {
   double start_timeout_seconds_;
   int lifetime_fd_ = -1;
   JobSecretOptions secret_;
+  TlsFiles tls_;
 };
 
 // Parses the command line. Returns the exit code if the process has to end: 0

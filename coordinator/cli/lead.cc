@@ -17,8 +17,10 @@
 #include "common/limits.h"
 #include "common/process/exit_code.h"
 #include "common/process/lifetime.h"
+#include "common/rpc/tls.h"
 #include "common/session/leader/lead_job.h"
 #include "common/session/leader/run_setup.h"
+#include "common/task/tls_options.h"
 
 namespace paceline {
 namespace {
@@ -83,6 +85,7 @@ absl::StatusOr<LeaderOptions> MakeOptions(const LeadOptions& options) {
     ASSIGN_OR_RETURN(leader.secret, JobSecret::FromText(secret));
     EndWithParent(options.lifetime_fd);
   }
+  ASSIGN_OR_RETURN(leader.tls, Tls::Load(options.tls));
   JobReaderOptions reader;
   // The workers check theirs.
   reader.check_files = false;
@@ -122,6 +125,7 @@ void LeadOptions::AddTo(CLI::App& verb) {
   verb.add_option("--lifetime_fd", lifetime_fd,
                   "A pipe that gives the job's secret, and whose closing ends "
                   "this process; set by a daemon.");
+  AddTlsOptions(verb, tls);
 }
 
 int Lead(const LeadOptions& options, Interrupt& interrupt) {

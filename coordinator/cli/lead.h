@@ -8,6 +8,7 @@
 
 #include "absl/time/time.h"
 #include "common/process/interrupt.h"
+#include "common/tls/tls_files.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's.
 class App;
@@ -29,6 +30,7 @@ struct LeadOptions {
   bool resume = false;
   // See Child.
   int lifetime_fd = -1;
+  TlsFiles tls;
   absl::Time process_start;
 
   // Adds the options to the verb.

@@ -21,6 +21,7 @@
 #include "common/job/job_reader.h"
 #include "common/limits.h"
 #include "common/process/exit_code.h"
+#include "common/rpc/tls.h"
 #include "common/session/leader/lead_job.h"
 #include "common/session/leader/run_setup.h"
 #include "common/strategy/strategy_traits.h"
@@ -92,6 +93,7 @@ absl::StatusOr<LeaderOptions> MakeLeaderOptions(const RunOptions& options,
   }
   leader.job = std::move(job);
   RETURN_IF_ERROR(PlaceLeader(options, leader));
+  ASSIGN_OR_RETURN(leader.tls, Tls::Load(options.tls));
   leader.version = PACELINE_VERSION;
   leader.start_timeout = absl::Seconds(options.start_timeout_seconds);
   leader.process_start = options.process_start;
@@ -165,6 +167,7 @@ std::unique_ptr<OwnTasks> MakeOwnTasks(const RunOptions& options,
   cluster.overrides = options.overrides;
   cluster.output_dir = leader.output_dir;
   cluster.program_folder = options.program_folder;
+  cluster.tls = options.tls;
   cluster.log_folder = leader.output_dir + "/logs";
   // Tasks that this program starts get the secret through a pipe.
   if (leader.secret) cluster.secret = leader.secret->text();

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "common/process/interrupt.h"
 #include "common/task/job_secret_options.h"
+#include "common/tls/tls_files.h"
 
 namespace paceline {
 
@@ -31,6 +32,7 @@ struct RunOptions {
   std::string tf_config;
   // The options for the secret of a cluster with TF_CONFIG.
   JobSecretOptions secret;
+  TlsFiles tls;
   // The folder of this program, where the other programs are, too.
   std::string program_folder;
   // How long to wait until all tasks have registered and are ready.

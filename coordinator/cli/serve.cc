@@ -12,6 +12,8 @@
 #include "common/cluster/address.h"
 #include "common/identity/job_secret.h"
 #include "common/process/exit_code.h"
+#include "common/rpc/tls.h"
+#include "common/task/tls_options.h"
 #include "coordinator/service/service_server.h"
 
 namespace paceline {
@@ -55,6 +57,7 @@ absl::Status Run(const ServeOptions& options, Interrupt& interrupt) {
   server.store_folder = options.store_folder;
   server.version = PACELINE_VERSION;
   ASSIGN_OR_RETURN(server.secret, FindSecret(options));
+  ASSIGN_OR_RETURN(server.tls, Tls::Load(options.tls));
   if (options.is_insecure) {
     std::cerr << "warning: --insecure: whoever reaches "
               << options.listen_address
@@ -85,6 +88,7 @@ void ServeOptions::AddTo(CLI::App& verb) {
   verb.add_flag("--insecure", is_insecure,
                 "Without a secret, lets anybody who reaches the coordinator "
                 "submit, stop and read jobs.");
+  AddTlsOptions(verb, tls);
 }
 
 int Serve(const ServeOptions& options, Interrupt& interrupt) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/process/interrupt.h"
+#include "common/tls/tls_files.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's.
 class App;
@@ -18,6 +19,7 @@ struct ServeOptions {
   // A file with the service's secret; "": there is none.
   std::string secret_file;
   bool is_insecure = false;
+  TlsFiles tls;
 
   // Adds the options to the verb.
   void AddTo(CLI::App& verb);

@@ -68,6 +68,7 @@ absl::StatusOr<std::unique_ptr<ServiceServer>> ServiceServer::Start(
                   &server->health_};
   rpc.memory_bytes = limits::kServerMemoryBytes;
   rpc.thread_count = kThreads;
+  rpc.tls = options.tls;
   ASSIGN_OR_RETURN(server->server_, RpcServer::Start(std::move(listener), rpc));
   server->sweeper_ = std::make_unique<Ticker>(
       kSweepInterval, [raw = server.get()] { raw->Sweep(); });

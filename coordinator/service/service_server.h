@@ -14,6 +14,7 @@
 #include "common/identity/job_secret.h"
 #include "common/rpc/health_service.h"
 #include "common/rpc/rpc_server.h"
+#include "common/rpc/tls.h"
 #include "coordinator/service/daemon_service.h"
 #include "coordinator/service/file_service.h"
 #include "coordinator/service/job_service.h"
@@ -32,6 +33,8 @@ struct ServiceServerOptions {
   std::string version;
   // What daemons and people prove to know; nullopt: anybody may call.
   std::optional<JobSecret> secret;
+  // Of the connections to it; null: they are plain.
+  std::shared_ptr<const Tls> tls;
   // Bytes of one file of a job, and of all files together.
   uint64_t max_file_bytes = uint64_t{16} << 30;
   uint64_t max_store_bytes = uint64_t{256} << 30;

@@ -20,6 +20,7 @@
 #include "common/limits.h"
 #include "common/net/socket_address.h"
 #include "common/shared_memory/shared_region.h"
+#include "common/tls/tls_tunnels.h"
 #include "glog/logging.h"
 #include "worker/collective/blamed_rank.h"
 #include "worker/collective/handshake.h"
@@ -115,6 +116,9 @@ class Connector {
         hellos_(options.peers.size()) {}
 
   absl::StatusOr<std::unique_ptr<Transport>> Connect() {
+    if (!options_.tls.empty()) {
+      ASSIGN_OR_RETURN(tunnels_, TlsTunnels::Make(options_.tls));
+    }
     if (options_.use_shared_memory) MakeRegion();
     for (int rank = options_.rank + 1; rank < world_size(); ++rank) {
       RETURN_IF_ERROR(ConnectTo(rank));
@@ -126,6 +130,7 @@ class Connector {
     options.rank = options_.rank;
     options.names = Names();
     options.timeout = options_.timeout;
+    options.tunnels = std::move(tunnels_);
     return SocketTransport::Create(std::move(options), std::move(sockets_));
   }
 
@@ -219,8 +224,13 @@ class Connector {
     ASSIGN_OR_RETURN(FileDescriptor socket, Dial(peer(rank).address));
     // The peer may still be busy connecting to others. If this end gave up
     // earlier, the peer would find a dead connection in its queue.
-    SetTimeouts(socket.get(),
-                std::max(deadline_ - MonotonicNow(), kRetryPause));
+    const absl::Duration patience =
+        std::max(deadline_ - MonotonicNow(), kRetryPause);
+    if (tunnels_ != nullptr) {
+      ASSIGN_OR_RETURN(socket, tunnels_->Dial(std::move(socket),
+                                              peer(rank).address, patience));
+    }
+    SetTimeouts(socket.get(), patience);
     const std::string mine = HelloTo(rank);
     RETURN_IF_ERROR(SendAll(socket.get(), mine));
     ASSIGN_OR_RETURN(const std::string answer,
@@ -258,7 +268,7 @@ class Connector {
           strangers.erase(strangers.begin() + static_cast<ptrdiff_t>(i));
         }
       }
-      absl::StatusOr<FileDescriptor> accepted = listener_->Accept();
+      absl::StatusOr<FileDescriptor> accepted = Accept();
       exhausted = absl::IsResourceExhausted(accepted.status())
                       ? accepted.status()
                       : absl::OkStatus();
@@ -275,6 +285,12 @@ class Connector {
       SetTimeouts(stranger.socket.get(), kAttempt);
     }
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<FileDescriptor> Accept() {
+    ASSIGN_OR_RETURN(FileDescriptor accepted, listener_->Accept());
+    if (tunnels_ == nullptr) return accepted;
+    return tunnels_->Accept(std::move(accepted));
   }
 
   // Waits until a peer connects or sends something, for a short time at most.
@@ -430,6 +446,8 @@ class Connector {
   const GroupOptions& options_;
   const Listener* const listener_;
   const absl::Time deadline_;
+  // Outlives the sockets. Null: they are plain.
+  std::unique_ptr<TlsTunnels> tunnels_;
   SharedMemoryTransport::RegionPtr region_;
   // By rank.
   std::vector<FileDescriptor> sockets_;

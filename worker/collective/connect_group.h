@@ -2,8 +2,9 @@
 //
 // Each rank connects to all higher ranks and accepts connections from all lower
 // ranks, so rank 0 need not listen. Both ends say who they are, and prove that
-// they belong to the job (handshake.h). A peer that is not the expected
-// incarnation of a rank is refused. Then the ranks agree on a transport:
+// they belong to the job (handshake.h), over TLS if there are certificates. A
+// peer that is not the expected incarnation of a rank is refused. Then the
+// ranks agree on a transport:
 //
 //  * shared memory, if every rank can map the regions of all others. It opens
 //    them as /proc/PID/fd/N, which requires the same kernel, user and PID
@@ -24,6 +25,7 @@
 #include "common/identity/job_secret.h"
 #include "common/net/listener.h"
 #include "common/shared_memory/shared_region.h"
+#include "common/tls/tls_files.h"
 #include "worker/collective/transport.h"
 
 namespace paceline {
@@ -44,6 +46,9 @@ struct GroupOptions {
   // other if there is a secret.
   JobIdentity job;
   std::optional<JobSecret> secret;
+  // Of the connections between ranks; all "": they are plain. Shared memory is
+  // in any case.
+  TlsFiles tls;
   // How long to wait until all ranks are connected.
   absl::Duration connect_timeout;
   // How long the transport waits for a rank that makes no progress.

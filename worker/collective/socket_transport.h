@@ -27,6 +27,7 @@
 #include "absl/time/time.h"
 #include "common/base/file_descriptor.h"
 #include "common/base/mutex.h"
+#include "common/tls/tls_tunnels.h"
 #include "worker/collective/transport.h"
 
 namespace paceline {
@@ -37,6 +38,8 @@ struct SocketOptions {
   std::vector<std::string> names;
   // How long a rank waits for another rank that makes no progress.
   absl::Duration timeout;
+  // Through which the sockets lead; null: they are plain.
+  std::unique_ptr<TlsTunnels> tunnels;
 };
 
 class SocketTransport : public Transport {

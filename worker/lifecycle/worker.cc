@@ -19,6 +19,7 @@
 #include "common/job/job_model.h"
 #include "common/limits.h"
 #include "common/process/exit_code.h"
+#include "common/rpc/tls.h"
 #include "common/strategy/strategy_traits.h"
 #include "worker/collective/connect_group.h"
 #include "worker/collective/memory_transport.h"
@@ -230,6 +231,9 @@ class WorkerTask {
                      PeerOptions(start_, rank(), options_.threads));
     group.job = options_.member.caller->job();
     group.secret = options_.member.caller->secret();
+    if (const Tls* const tls = options_.member.caller->tls().get()) {
+      group.tls = tls->files();
+    }
     group.region = region_;
     Listener* const listener = listener_ ? &*listener_ : nullptr;
     member_.SetWaitingFor("connections to the other workers");

@@ -147,11 +147,13 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
       new Leader(std::move(options), std::move(model), std::move(manifest),
                  identity, std::move(session)));
   if (restored) leader->outcome_.resumed_step = restored->step;
-  ASSIGN_OR_RETURN(leader->server_,
-                   RpcServer::Start(std::move(listener),
-                                    {guard,
-                                     {&leader->service_, &leader->health_},
-                                     limits::kServerMemoryBytes}));
+  ASSIGN_OR_RETURN(
+      leader->server_,
+      RpcServer::Start(std::move(listener),
+                       {.guard = guard,
+                        .services = {&leader->service_, &leader->health_},
+                        .memory_bytes = limits::kServerMemoryBytes,
+                        .tls = leader->options_.tls}));
   return leader;
 }
 
@@ -162,7 +164,8 @@ Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
       model_(std::move(model)),
       manifest_(std::move(manifest)),
       caller_(std::make_shared<Caller>(TaskToProto(options_.self),
-                                       DrawIncarnation(), options_.secret)),
+                                       DrawIncarnation(), options_.secret,
+                                       options_.tls)),
       session_(std::move(session)),
       service_(session_),
       progress_bar_(options_.progress, options_.is_terminal,

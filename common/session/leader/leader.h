@@ -22,6 +22,7 @@
 #include "common/job/job_model.h"
 #include "common/rpc/health_service.h"
 #include "common/rpc/rpc_server.h"
+#include "common/rpc/tls.h"
 #include "common/session/leader/checkpoint_taker.h"
 #include "common/session/leader/coordinator_service.h"
 #include "common/session/leader/outcome.h"
@@ -42,6 +43,8 @@ struct LeaderOptions {
   // call.
   TaskId self = {TaskType::kChief, 0};
   std::optional<JobSecret> secret;
+  // Of all connections; null: they are plain.
+  std::shared_ptr<const Tls> tls;
   // See SessionOptions.
   ClusterSpec cluster;
   bool connects_only = false;

@@ -20,6 +20,9 @@ namespace paceline {
 namespace {
 
 // Whether a retry of the same call may succeed.
+// Pause between two attempts to register.
+constexpr absl::Duration kRegisterPause = absl::Milliseconds(50);
+
 bool IsTransient(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
 }
@@ -56,6 +59,9 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Join(MemberOptions options) {
   }
   const absl::Duration start_timeout = member->options_.start_timeout;
   const absl::Time deadline = MonotonicNow() + start_timeout;
+  // What the error says: why there was no connection, if that is known, rather
+  // than that the last attempt had no time left.
+  absl::Status reason;
   while (true) {
     absl::StatusOr<v1::RegisterResponse> response = member->client_.Register(
         request,
@@ -67,12 +73,15 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Join(MemberOptions options) {
       break;
     }
     if (!IsTransient(response.status())) return response.status();
-    if (MonotonicNow() >= deadline) {
+    if (reason.ok() || absl::IsUnavailable(response.status())) {
+      reason = response.status();
+    }
+    if (MonotonicNow() + kRegisterPause >= deadline) {
       return absl::DeadlineExceededError(absl::StrCat(
           "could not register within ", absl::FormatDuration(start_timeout),
-          "; at last: ", response.status().message()));
+          "; at last: ", reason.message()));
     }
-    absl::SleepFor(absl::Milliseconds(50));
+    absl::SleepFor(kRegisterPause);
   }
   const absl::Status checked = CheckRegistration(member->registration_);
   if (!checked.ok()) {

@@ -16,8 +16,10 @@
 #include "absl/time/clock.h"
 #include "common/base/file_descriptor.h"
 #include "common/base/status_macros.h"
+#include "common/tls/tls_tunnels.h"
 #include "glog/logging.h"
 #include "gtest/gtest.h"
+#include "tests/certificates/test_authority.h"
 #include "tests/unit/collective/shared_group.h"
 #include "worker/collective/memory_transport.h"
 #include "worker/collective/socket_transport.h"
@@ -28,9 +30,14 @@ namespace {
 constexpr int kRanks = 3;
 using Ranks = std::vector<std::unique_ptr<Transport>>;
 
-Ranks OverSockets(absl::Duration timeout) {
+// With TLS between them if there are files for it.
+Ranks OverSocketsWith(const TlsFiles& tls, absl::Duration timeout) {
   // By rank, to whom.
   std::array<std::vector<FileDescriptor>, kRanks> ends;
+  std::array<std::unique_ptr<TlsTunnels>, kRanks> tunnels;
+  for (auto& each : tunnels) {
+    if (!tls.empty()) each = *TlsTunnels::Make(tls);
+  }
   for (auto& row : ends) row.resize(kRanks);
   for (int a = 0; a < kRanks; ++a) {
     for (int b = a + 1; b < kRanks; ++b) {
@@ -38,6 +45,10 @@ Ranks OverSockets(absl::Duration timeout) {
       PCHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
       ends[a][b] = FileDescriptor(pair[0]);
       ends[b][a] = FileDescriptor(pair[1]);
+      if (tls.empty()) continue;
+      ends[b][a] = *tunnels[b]->Accept(std::move(ends[b][a]));
+      ends[a][b] = *tunnels[a]->Dial(std::move(ends[a][b]), "127.0.0.1:1",
+                                     absl::Seconds(20));
     }
   }
   Ranks ranks;
@@ -45,6 +56,7 @@ Ranks OverSockets(absl::Duration timeout) {
     SocketOptions options;
     options.rank = rank;
     options.timeout = timeout;
+    options.tunnels = std::move(tunnels[rank]);
     for (int i = 0; i < kRanks; ++i) {
       options.names.push_back(absl::StrCat("replica ", i));
     }
@@ -54,6 +66,15 @@ Ranks OverSockets(absl::Duration timeout) {
     ranks.push_back(*std::move(transport));
   }
   return ranks;
+}
+
+Ranks OverSockets(absl::Duration timeout) {
+  return OverSocketsWith({}, timeout);
+}
+
+Ranks OverTls(absl::Duration timeout) {
+  const TestAuthority authority(testing::TempDir(), "blame_ca");
+  return OverSocketsWith(authority.Issue("blame"), timeout);
 }
 
 Ranks OverSharedMemory(absl::Duration timeout) {
@@ -88,7 +109,8 @@ class BlamedRankOverTest
   }
 };
 INSTANTIATE_TEST_SUITE_P(All, BlamedRankOverTest,
-                         ::testing::Values(OverSockets, OverSharedMemory));
+                         ::testing::Values(OverSockets, OverTls,
+                                           OverSharedMemory));
 
 TEST_P(BlamedRankOverTest, IsTheOneThatDoesNotCome) {
   const Ranks ranks = Join(absl::Milliseconds(50));

@@ -14,6 +14,7 @@
 #include "common/base/file_descriptor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/certificates/test_authority.h"
 #include "worker/collective/blamed_rank.h"
 #include "worker/collective/collectives.h"
 #include "worker/collective/handshake.h"
@@ -164,6 +165,98 @@ TEST_F(ConnectGroupTest, ARankOfAnotherGenerationIsTurnedAway) {
   }
 }
 
+class TlsGroupTest : public ConnectGroupTest {
+ protected:
+  // Over sockets, each rank with a certificate of its own.
+  void UseTls(int rank, GroupOptions& options) const {
+    options.use_shared_memory = false;
+    options.secret = SecretOf("the job's secret");
+    options.tls = authority_.Issue(absl::StrCat("ring_", rank));
+  }
+
+  const TestAuthority authority_{testing::TempDir(), "ring_ca"};
+};
+
+TEST_F(TlsGroupTest, RanksSumOverTls) {
+  auto results = Connect({0, 1, 2}, [this](int rank, GroupOptions& options) {
+    UseTls(rank, options);
+  });
+  ExpectSums(results);
+}
+
+// They verify each other before they leave the sockets.
+TEST_F(TlsGroupTest, RanksOnOneMachineShareMemoryAllTheSame) {
+  auto results = Connect({0, 1, 2}, [this](int rank, GroupOptions& options) {
+    UseTls(rank, options);
+    options.use_shared_memory = true;
+  });
+  ExpectSums(results);
+  EXPECT_NE(dynamic_cast<SharedMemoryTransport*>(results[0]->get()), nullptr);
+}
+
+// Larger than all buffers on the way, in both directions at once.
+TEST_F(TlsGroupTest, LargeMessagesArriveWhole) {
+  auto results = Connect({0, 1, 2}, [this](int rank, GroupOptions& options) {
+    UseTls(rank, options);
+  });
+  std::vector<std::thread> threads;
+  for (Result& result : results) {
+    ASSERT_TRUE(result.ok()) << result.status();
+    threads.emplace_back([&transport = **result] {
+      constexpr size_t kSize = (16 << 20) + 5;
+      const int rank = transport.rank();
+      std::vector<std::byte> out(kSize);
+      for (size_t i = 0; i < kSize; ++i) {
+        out[i] = static_cast<std::byte>(i * 7 + static_cast<size_t>(rank));
+      }
+      std::vector<std::byte> in(kSize);
+      const int from = (rank + 2) % 3;
+      const absl::Status status =
+          transport.ExchangeInto((rank + 1) % 3, out, from, absl::MakeSpan(in));
+      EXPECT_TRUE(status.ok()) << status;
+      size_t wrong = 0;
+      for (size_t i = 0; i < kSize; ++i) {
+        wrong +=
+            in[i] != static_cast<std::byte>(i * 7 + static_cast<size_t>(from));
+      }
+      EXPECT_EQ(wrong, 0);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(TlsGroupTest, ARankOfAnotherAuthorityIsTurnedAway) {
+  const TestAuthority other(testing::TempDir(), "ring_other_ca");
+  const auto results = Connect({0, 1, 2}, [&](int rank, GroupOptions& options) {
+    UseTls(rank, options);
+    options.connect_timeout = absl::Seconds(1);
+    if (rank == 0) options.tls = other.Issue("ring_other");
+  });
+  for (const Result& result : results) {
+    EXPECT_EQ(result.status().code(), absl::StatusCode::kDeadlineExceeded);
+  }
+  EXPECT_THAT(
+      results[0].status().ToString(),
+      AllOf(HasSubstr(peers_[1].name), HasSubstr("certificate is refused")));
+}
+
+TEST_F(TlsGroupTest, ARankWithoutTlsIsTurnedAway) {
+  for (const int plain : {0, 2}) {
+    const auto results =
+        Connect({0, 1, 2}, [&](int rank, GroupOptions& options) {
+          UseTls(rank, options);
+          options.connect_timeout = absl::Seconds(1);
+          if (rank == plain) options.tls = {};
+        });
+    for (const Result& result : results) {
+      EXPECT_EQ(result.status().code(), absl::StatusCode::kDeadlineExceeded);
+    }
+    if (plain == 0) continue;
+    EXPECT_THAT(results[1].status().ToString(),
+                AllOf(HasSubstr(peers_[2].name), HasSubstr("TLS")));
+  }
+}
+
 // As anybody may send them.
 TEST(HandshakeTest, ReadsOnlyWhatIsAHello) {
   Hello hello;
@@ -187,25 +280,38 @@ TEST(HandshakeTest, ReadsOnlyWhatIsAHello) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(ConnectGroupTest, StrangersDoNotHoldItUp) {
-  // One that says nothing, and one that talks nonsense.
+// Two connect to a port: one that says nothing, and one that talks nonsense.
+std::vector<FileDescriptor> StrangersAt(int port) {
   std::vector<FileDescriptor> strangers;
   for (const bool talks : {false, true}) {
     FileDescriptor stranger(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(static_cast<uint16_t>(listeners_[2].port()));
-    ASSERT_EQ(connect(stranger.get(), reinterpret_cast<sockaddr*>(&address),
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    EXPECT_EQ(connect(stranger.get(), reinterpret_cast<sockaddr*>(&address),
                       sizeof(address)),
               0);
     const std::string nonsense(200, 'x');
     if (talks) {
-      ASSERT_EQ(send(stranger.get(), nonsense.data(), nonsense.size(), 0), 200);
+      EXPECT_EQ(send(stranger.get(), nonsense.data(), nonsense.size(), 0), 200);
     }
     strangers.push_back(std::move(stranger));
   }
+  return strangers;
+}
+
+TEST_F(ConnectGroupTest, StrangersDoNotHoldItUp) {
+  const auto strangers = StrangersAt(listeners_[2].port());
   auto results = Connect({0, 1, 2}, [](int, GroupOptions&) {});
+  ExpectSums(results);
+}
+
+TEST_F(TlsGroupTest, StrangersDoNotHoldItUp) {
+  const auto strangers = StrangersAt(listeners_[2].port());
+  auto results = Connect({0, 1, 2}, [this](int rank, GroupOptions& options) {
+    UseTls(rank, options);
+  });
   ExpectSums(results);
 }
 
