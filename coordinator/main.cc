@@ -219,6 +219,8 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
                        "default all.");
 
   ServeOptions serve_options;
+  serve_options.environment_secret_file =
+      Environment(kServiceSecretFileVariable);
   CLI::App& serve = *app.add_subcommand(
       "serve",
       "Runs the coordinator of a service: a queue of jobs for the daemons "

@@ -68,9 +68,10 @@ absl::StatusOr<FileDescriptor> LockFolder(const std::string& folder) {
 class Daemon {
  public:
   Daemon(const DaemonOptions& options, uint64_t incarnation)
-      : client_(options.place.coordinator,
-                std::make_shared<Caller>(TaskToProto({options.place.type, 0}),
-                                         incarnation, options.secret)),
+      : client_(
+            options.place.coordinator,
+            std::make_shared<Caller>(TaskToProto({options.place.type, 0}),
+                                     incarnation, options.secret, options.tls)),
         contact_(client_.description()),
         book_(TraitsOf(options, incarnation)),
         processes_(options, client_),

@@ -102,7 +102,10 @@ absl::StatusOr<std::optional<JobSecret>> SecretOf(const DaemonFlags& flags,
     ASSIGN_OR_RETURN(JobSecret secret, JobSecret::FromFile(file));
     return std::optional<JobSecret>(std::move(secret));
   }
-  if (IsLoopback(coordinator)) return std::optional<JobSecret>();
+  // The certificates of TLS tell who is the coordinator, too.
+  if (IsLoopback(coordinator) || !place.tls_files.empty()) {
+    return std::optional<JobSecret>();
+  }
   if (place.is_insecure) {
     LOG(WARNING) << "--insecure: whoever can take the coordinator's place at "
                  << place.coordinator << " has this daemon run tasks";
@@ -113,7 +116,16 @@ absl::StatusOr<std::optional<JobSecret>> SecretOf(const DaemonFlags& flags,
       " is beyond this machine, and there is no secret; expected a file with "
       "that of the service (--secret-file or ",
       kServiceSecretFileVariable,
-      "), or --insecure on a network that nobody else reaches"));
+      "), the files of TLS, or --insecure on a network that nobody else "
+      "reaches"));
+}
+
+// Tasks work in folders of their own.
+TlsFiles AbsoluteFiles(TlsFiles files) {
+  for (std::string* path : {&files.certificate, &files.key, &files.authority}) {
+    if (!path->empty()) *path = std::filesystem::absolute(*path).string();
+  }
+  return files;
 }
 
 }  // namespace
@@ -161,6 +173,7 @@ absl::StatusOr<DaemonOptions> ResolveDaemonOptions(const DaemonFlags& flags,
   // With the port, if it has none.
   options.place.coordinator = coordinator->ToString();
   ASSIGN_OR_RETURN(options.secret, SecretOf(flags, place, *coordinator));
+  ASSIGN_OR_RETURN(options.tls, Tls::Load(AbsoluteFiles(place.tls_files)));
   ASSIGN_OR_RETURN(options.name, NameOf(flags.name, place.type));
   ASSIGN_OR_RETURN(options.labels, LabelsOf(flags.labels));
   ASSIGN_OR_RETURN(options.total, TotalOf(flags));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "absl/strings/string_view.h"
 #include "common/cluster/task.h"
 #include "common/identity/job_secret.h"
+#include "common/rpc/tls.h"
+#include "common/task/job_secret_options.h"
+#include "common/tls/tls_files.h"
 #include "paceline/v1/queue.pb.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's.
@@ -19,9 +23,6 @@ class App;
 }  // namespace CLI
 
 namespace paceline {
-
-// The environment variable for the file with the service's secret.
-inline constexpr char kServiceSecretFileVariable[] = "PACELINE_SECRET_FILE";
 
 // What the user says on the command line.
 struct DaemonFlags {
@@ -48,6 +49,8 @@ struct DaemonPlace {
   bool is_insecure = false;
   // The value of kServiceSecretFileVariable; "": unset.
   std::string environment_secret_file;
+  // The values of the options of TLS.
+  TlsFiles tls_files;
   // Of the programs.
   std::string version;
   // The folder with the programs that tasks are.
@@ -69,6 +72,9 @@ struct DaemonOptions {
   // Folders outside the jobs' own that jobs may read, absolute.
   std::vector<std::string> data_folders;
   std::optional<JobSecret> secret;
+  // For the connections of the daemon, and, by its files, of its tasks; null:
+  // they are plain.
+  std::shared_ptr<const Tls> tls;
 };
 
 // Checks the flags, and asks the machine for what they leave open.

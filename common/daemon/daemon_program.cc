@@ -22,6 +22,7 @@ absl::Status RunDaemonProgram(const DaemonFlags& flags,
   place.is_insecure = program.is_insecure();
   const char* const secret_file = get(kServiceSecretFileVariable);
   if (secret_file != nullptr) place.environment_secret_file = secret_file;
+  place.tls_files = program.tls_files();
   place.version = version;
   place.program_folder =
       std::filesystem::read_symlink("/proc/self/exe").parent_path().string();

@@ -10,6 +10,7 @@
 #include "common/cluster/address.h"
 #include "common/daemon/job_folder.h"
 #include "common/daemon/output_shipper.h"
+#include "common/task/tls_options.h"
 
 namespace paceline {
 namespace {
@@ -94,6 +95,11 @@ absl::StatusOr<ChildOptions> CommandFor(const v1::TaskOrder& order,
   }
   child.command.push_back(
       absl::StrCat("--listen=", Address{host, 0, true}.ToString()));
+  if (options.tls != nullptr) {
+    for (std::string& argument : TlsArguments(options.tls->files())) {
+      child.command.push_back(std::move(argument));
+    }
+  }
   child.environment.emplace_back("TF_CONFIG", "");
   // Where there are none, the variable says nothing.
   if (options.total.gpus() > 0) {

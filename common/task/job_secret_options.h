@@ -18,6 +18,8 @@ namespace paceline {
 // Environment variables for the secret.
 inline constexpr char kSecretFileVariable[] = "PACELINE_JOB_SECRET_FILE";
 inline constexpr char kSecretVariable[] = "PACELINE_JOB_SECRET";
+// The one for the file with a service's secret.
+inline constexpr char kServiceSecretFileVariable[] = "PACELINE_SECRET_FILE";
 
 struct JobSecretOptions {
   // The values of --job-secret-file and --insecure.

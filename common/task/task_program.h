@@ -66,6 +66,7 @@ class TaskProgram {
   TaskType type() const { return type_; }
   const std::string& coordinator() const { return coordinator_; }
   bool is_insecure() const { return secret_.is_insecure; }
+  const TlsFiles& tls_files() const { return tls_; }
 
   // The place from the options, or else from TF_CONFIG. InvalidArgument if
   // neither gives one, the task is of another type, or the secret is missing or

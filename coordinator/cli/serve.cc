@@ -30,23 +30,26 @@ absl::StatusOr<std::optional<JobSecret>> FindSecret(
     return Annotate(address.status(),
                     absl::StrCat("--listen: ", options.listen_address));
   }
-  if (!options.secret_file.empty()) {
+  const std::string& file = options.secret_file.empty()
+                                ? options.environment_secret_file
+                                : options.secret_file;
+  if (!file.empty()) {
     if (options.is_insecure) {
       return absl::InvalidArgumentError(
-          "--insecure is for a service without a secret, and --secret-file "
-          "gives one; expected one of the two");
+          "--insecure is for a service without a secret, and one is given; "
+          "expected one of the two");
     }
-    ASSIGN_OR_RETURN(JobSecret secret,
-                     JobSecret::FromFile(options.secret_file));
+    ASSIGN_OR_RETURN(JobSecret secret, JobSecret::FromFile(file));
     return std::optional<JobSecret>(std::move(secret));
   }
-  if (!IsLoopback(*address) && !options.is_insecure) {
+  // The certificates of TLS tell who is no stranger, too.
+  if (!IsLoopback(*address) && !options.is_insecure && options.tls.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--listen: ", options.listen_address,
         " can be reached from other machines, and the service has no secret; "
         "expected --secret-file with one for all its daemons and people "
-        "(`openssl rand -hex 32` makes one), or --insecure on a network that "
-        "nobody else reaches"));
+        "(`openssl rand -hex 32` makes one), the files of TLS, or --insecure "
+        "on a network that nobody else reaches"));
   }
   return std::optional<JobSecret>();
 }
@@ -84,7 +87,8 @@ void ServeOptions::AddTo(CLI::App& verb) {
       ->capture_default_str();
   verb.add_option("--secret-file", secret_file,
                   "File with the service's secret, which daemons and people "
-                  "share; needed beyond this machine.");
+                  "share; instead of the environment variable "
+                  "PACELINE_SECRET_FILE. Needed beyond this machine.");
   verb.add_flag("--insecure", is_insecure,
                 "Without a secret, lets anybody who reaches the coordinator "
                 "submit, stop and read jobs.");

@@ -16,8 +16,10 @@ namespace paceline {
 struct ServeOptions {
   std::string listen_address;
   std::string store_folder;
-  // A file with the service's secret; "": there is none.
+  // A file with the service's secret, and that of the environment; "": there is
+  // none.
   std::string secret_file;
+  std::string environment_secret_file;
   bool is_insecure = false;
   TlsFiles tls;
 

@@ -11,6 +11,7 @@
 #include "tests/integration/harness/hand_started_cluster.h"
 #include "tests/integration/harness/small_job.h"
 #include "tests/integration/harness/test_network.h"
+#include "tests/integration/harness/test_service.h"
 #include "tests/integration/harness/time_limit.h"
 
 namespace paceline {
@@ -71,6 +72,21 @@ TEST_F(TlsJobTest, WorkersTrainInStep) {
   Process worker_1 = cluster.Start("worker", 1, Tls("worker-1"));
   Process worker_0 = cluster.Start("worker", 0, Leads(Tls("worker-0")));
   ExpectSuccess({&worker_0, &worker_1});
+}
+
+TEST_F(TlsJobTest, AServiceTrains) {
+  TestService service(Tls("all"));
+  const Process ps = service.StartDaemon("ps_server", "ps-daemon");
+  const Process worker = service.StartDaemon("worker", "worker-daemon");
+  EXPECT_TRUE(WaitUntil(kJobLimit, [&] {
+    return Lines(service.Run({"members", "-o", "name"})).size() == 2;
+  })) << ps.Errors();
+  service.Run({"submit", job_.path(), "--wait"});
+  // Without a certificate nobody is let in.
+  Process stranger =
+      job_.Coordinator({"list", "--coordinator", service.address()});
+  EXPECT_EQ(stranger.Wait(kJobLimit), 1);
+  EXPECT_THAT(stranger.Errors(), HasSubstr(service.address()));
 }
 
 TEST_F(TlsJobTest, ALocalClusterTrains) {

@@ -14,6 +14,7 @@
 #include "common/config/suggestion.h"
 #include "common/config/yaml_reader.h"
 #include "common/job/job_files.h"
+#include "common/task/tls_options.h"
 
 namespace paceline {
 namespace {
@@ -23,6 +24,9 @@ constexpr int64_t kMaxConfigBytes = 1 << 20;
 struct Context {
   std::string address;
   std::string secret_file;
+  std::string tls_certificate;
+  std::string tls_key;
+  std::string tls_authority;
 };
 
 struct Contexts {
@@ -34,7 +38,10 @@ const FieldTable<Context>& FieldsOf(const Context* /*tag*/) {
       "context", "A coordinator.",
       {Required("address", &Context::address, "\"host:port\"."),
        Optional("secret-file", &Context::secret_file,
-                "The file with the service's secret.")});
+                "The file with the service's secret."),
+       Optional("tls-cert", &Context::tls_certificate, "As --tls-cert."),
+       Optional("tls-key", &Context::tls_key, "As --tls-key."),
+       Optional("tls-ca", &Context::tls_authority, "As --tls-ca.")});
   return table;
 }
 
@@ -89,7 +96,7 @@ absl::StatusOr<ClientConfig> ReadClientConfig(const std::string& path) {
   return config;
 }
 
-// With the secret's file relative to the config file's folder. nullopt: the
+// Its files are relative to the config file's folder. nullopt: the
 // file has no current context.
 absl::StatusOr<std::optional<Context>> FindContext(
     const ConnectionOptions& options) {
@@ -112,9 +119,9 @@ absl::StatusOr<std::optional<Context>> FindContext(
                                    : Suggestion(name, known)));
   }
   Context context = found->second;
-  if (!context.secret_file.empty()) {
-    context.secret_file =
-        AbsolutePath(options.config_path, context.secret_file);
+  for (std::string* path : {&context.secret_file, &context.tls_certificate,
+                            &context.tls_key, &context.tls_authority}) {
+    if (!path->empty()) *path = AbsolutePath(options.config_path, *path);
   }
   return context;
 }
@@ -142,12 +149,14 @@ void ConnectionOptions::AddTo(CLI::App& app) {
   app.add_option("--secret-file", secret_file,
                  "The file with the service's secret; default that of "
                  "PACELINE_SECRET_FILE, or of the context.");
+  AddTlsOptions(app, tls);
 }
 
 absl::StatusOr<Connection> FindConnection(const ConnectionOptions& options) {
   std::string source = "--coordinator";
   std::string address = options.coordinator;
   std::string secret_file = options.secret_file;
+  TlsFiles tls = options.tls;
   if (address.empty() && options.context.empty()) {
     source = kCoordinatorVariable;
     address = options.environment_coordinator;
@@ -162,6 +171,10 @@ absl::StatusOr<Connection> FindConnection(const ConnectionOptions& options) {
     if (context) {
       address = context->address;
       if (secret_file.empty()) secret_file = context->secret_file;
+      if (tls.empty()) {
+        tls = {context->tls_certificate, context->tls_key,
+               context->tls_authority};
+      }
     }
   }
   if (address.empty()) {
@@ -177,6 +190,7 @@ absl::StatusOr<Connection> FindConnection(const ConnectionOptions& options) {
   if (!secret_file.empty()) {
     ASSIGN_OR_RETURN(connection.secret, JobSecret::FromFile(secret_file));
   }
+  ASSIGN_OR_RETURN(connection.tls, Tls::Load(tls));
   return connection;
 }
 

@@ -2,11 +2,14 @@
 #ifndef PACELINE_COORDINATOR_CLI_SERVICE_CONNECTION_H_
 #define PACELINE_COORDINATOR_CLI_SERVICE_CONNECTION_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "common/identity/job_secret.h"
+#include "common/rpc/tls.h"
+#include "common/tls/tls_files.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's.
 class App;
@@ -14,15 +17,16 @@ class App;
 
 namespace paceline {
 
-// Environment variables for the options below.
+// The environment variable for the option below. That for the secret's file is
+// kServiceSecretFileVariable (common/task/job_secret_options.h).
 inline constexpr char kCoordinatorVariable[] = "PACELINE_COORDINATOR";
-inline constexpr char kServiceSecretFileVariable[] = "PACELINE_SECRET_FILE";
 
 struct ConnectionOptions {
-  // The values of --coordinator, --context and --secret-file.
+  // The values of --coordinator, --context, --secret-file and those of TLS.
   std::string coordinator;
   std::string context;
   std::string secret_file;
+  TlsFiles tls;
   // The values of the environment variables; "": unset.
   std::string environment_coordinator;
   std::string environment_secret_file;
@@ -30,10 +34,11 @@ struct ConnectionOptions {
   //
   //   current-context: lab
   //   contexts:
-  //     lab: {address: "10.0.0.1:2222", secret-file: lab.secret}
+  //     lab: {address: "lab:2222", secret-file: lab.secret,
+  //           tls-cert: me.pem, tls-key: me.key, tls-ca: lab-ca.pem}
   std::string config_path;
 
-  // Adds the three options.
+  // Adds the options.
   void AddTo(CLI::App& app);
 };
 
@@ -41,11 +46,14 @@ struct Connection {
   // "host:port".
   std::string address;
   std::optional<JobSecret> secret;
+  // Null: the connection is plain.
+  std::shared_ptr<const Tls> tls;
 };
 
 // The address is that of --coordinator, else of --context, else of the
-// environment, else of the file's current context; the secret's file likewise,
-// where an address that does not come from a context leaves contexts out.
+// environment, else of the file's current context; the files of the secret and
+// of TLS likewise, where an address that does not come from a context leaves
+// contexts out.
 // InvalidArgument names all three ways if there is no address, and the file and
 // its line if that is wrong. Blocks on files.
 absl::StatusOr<Connection> FindConnection(const ConnectionOptions& options);

@@ -31,7 +31,8 @@ absl::StatusOr<int> RunVerb(ServiceVerb& verb, const ConnectionOptions& options,
   self.set_type(v1::TASK_TYPE_CHIEF);
   ServiceClient client(
       connection.address,
-      std::make_shared<Caller>(self, DrawIncarnation(), connection.secret));
+      std::make_shared<Caller>(self, DrawIncarnation(), connection.secret,
+                               connection.tls));
   std::atomic<bool> is_interrupted = false;
   // Ends a call that waits, too.
   const Ticker watch(kInterruptInterval, [&] {

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -13,15 +14,22 @@
 
 namespace paceline {
 
-TestService::TestService() : address_(FreeAddresses(1).front()) {
+TestService::TestService(std::vector<std::string> options)
+    : options_(std::move(options)), address_(FreeAddresses(1).front()) {
   StartCoordinator();
+}
+
+std::vector<std::string> TestService::WithOptions(
+    std::vector<std::string> command) const {
+  command.insert(command.end(), options_.begin(), options_.end());
+  return command;
 }
 
 void TestService::StartCoordinator() {
   ProcessOptions options;
-  options.command = {
-      ProgramPath("coordinator"), "serve", "--listen", address_, "--store",
-      folder_ / "store"};
+  options.command =
+      WithOptions({ProgramPath("coordinator"), "serve", "--listen", address_,
+                   "--store", folder_ / "store"});
   options.output_path = folder_ / "coordinator";
   coordinator_.emplace(options);
   EXPECT_TRUE(WaitUntil(kJobLimit, [&] {
@@ -37,15 +45,9 @@ void TestService::KillCoordinator() {
 Process TestService::StartDaemon(const std::string& program,
                                  const std::string& name, int cores) const {
   ProcessOptions options;
-  options.command = {ProgramPath(program),
-                     "--coordinator",
-                     address_,
-                     "--name",
-                     name,
-                     "--work",
-                     folder_ / name,
-                     "--cores",
-                     absl::StrCat(cores)};
+  options.command = WithOptions(
+      {ProgramPath(program), "--coordinator", address_, "--name", name,
+       "--work", folder_ / name, "--cores", absl::StrCat(cores)});
   options.environment = {{"TF_CONFIG", ""}};
   options.output_path = folder_ / name;
   return Process(options);
@@ -56,6 +58,7 @@ Process TestService::Start(const std::vector<std::string>& arguments) {
   options.command = {ProgramPath("coordinator")};
   options.command.insert(options.command.end(), arguments.begin(),
                          arguments.end());
+  options.command = WithOptions(std::move(options.command));
   options.environment = {{"PACELINE_COORDINATOR", address_}};
   options.output_path = folder_ / absl::StrCat("command-", commands_++);
   return Process(options);

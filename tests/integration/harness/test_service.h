@@ -14,8 +14,8 @@ namespace paceline {
 
 class TestService {
  public:
-  // Starts the coordinator.
-  TestService();
+  // Starts the coordinator. All programs get the `options`.
+  explicit TestService(std::vector<std::string> options = {});
 
   const TestFolder& folder() const { return folder_; }
   const std::string& address() const { return address_; }
@@ -42,6 +42,9 @@ class TestService {
                     const std::vector<std::string>& states);
 
  private:
+  std::vector<std::string> WithOptions(std::vector<std::string> command) const;
+
+  const std::vector<std::string> options_;
   TestFolder folder_;
   std::string address_;
   std::optional<Process> coordinator_;
