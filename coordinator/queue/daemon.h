@@ -18,6 +18,8 @@ namespace paceline {
 struct Daemon {
   std::string name;
   uint64_t incarnation = 0;
+  // See SyncRequest.home.
+  uint64_t home = 0;
   // Of its last message; 0: none since the coordinator's start.
   uint64_t sequence = 0;
   absl::Time last_heard;
@@ -54,6 +56,7 @@ struct Daemon {
 template <typename Message>
 void TakeTraits(const Message& message, Daemon& daemon) {
   daemon.incarnation = message.incarnation();
+  daemon.home = message.home();
   daemon.type =
       message.type() == v1::TASK_TYPE_PS ? TaskType::kPs : TaskType::kWorker;
   daemon.version = message.version();

@@ -11,6 +11,7 @@
 #include "coordinator/queue/fit.h"
 #include "coordinator/queue/queue_requests.h"
 #include "coordinator/queue/queue_state.h"
+#include "google/protobuf/util/message_differencer.h"
 
 namespace paceline {
 namespace {
@@ -24,6 +25,7 @@ v1::DaemonRecord RecordOf(const Daemon& daemon) {
   v1::DaemonRecord record;
   record.set_name(daemon.name);
   record.set_incarnation(daemon.incarnation);
+  record.set_home(daemon.home);
   record.set_type(daemon.type == TaskType::kPs ? v1::TASK_TYPE_PS
                                                : v1::TASK_TYPE_WORKER);
   record.set_version(daemon.version);
@@ -70,7 +72,14 @@ absl::StatusOr<std::string> JobQueue::Submit(const v1::Submission& submission,
   const auto known = state.number_of_key.find(
       {submission.user(), submission.idempotency_key()});
   if (known != state.number_of_key.end()) {
-    return state.jobs.at(known->second).record.id();
+    const v1::JobRecord& earlier = state.jobs.at(known->second).record;
+    if (google::protobuf::util::MessageDifferencer::Equals(earlier.submission(),
+                                                           submission)) {
+      return earlier.id();
+    }
+    return absl::AlreadyExistsError(absl::StrCat(
+        "idempotency_key: \"", submission.idempotency_key(), "\" is that of ",
+        earlier.id(), ", which is another job; expected a new key"));
   }
   if (state.queued.size() >= static_cast<size_t>(state.options.max_queued)) {
     return absl::ResourceExhaustedError(
@@ -87,7 +96,7 @@ absl::StatusOr<std::string> JobQueue::Submit(const v1::Submission& submission,
         quota->second.resources.ToString()));
   }
   const std::string missing = WhatIsMissing(demand, state.AllRooms());
-  if (!missing.empty()) {
+  if (!missing.empty() && state.HasDaemonsOfEachType(demand)) {
     return absl::FailedPreconditionError(
         absl::StrCat("the job would not fit if no other ran: ", missing));
   }

@@ -82,8 +82,9 @@ struct JobQueueOptions {
   absl::Duration daemon_timeout = absl::Minutes(5);
   // A lost daemon is forgotten, unless it is drained.
   absl::Duration forget_after = absl::Hours(24);
-  // For a job that should stop, before its tasks are killed.
-  absl::Duration stop_timeout = absl::Minutes(1);
+  // For a job that should stop, before its tasks are killed: it may write a
+  // checkpoint for limits::kCheckpointTimeout.
+  absl::Duration stop_timeout = absl::Minutes(11);
   // For all tasks of a job to be started.
   absl::Duration start_timeout = absl::Minutes(10);
   // For the leader to say why, after a task was lost while the job started.
@@ -137,9 +138,10 @@ class JobQueue {
 
   // Event: a person submits a job. Returns its id. FailedPrecondition: the job
   // would not fit if no other ran, on all daemons that are known and not
-  // drained; says what is missing. ResourceExhausted:
-  // it exceeds the user's quota, or the queue is full. InvalidArgument: see
-  // CheckSubmission.
+  // drained; says what is missing. If there is no daemon of a type at all, the
+  // job waits for some. AlreadyExists: the key is that of another job.
+  // ResourceExhausted: it exceeds the user's quota, or the queue is full.
+  // InvalidArgument: see CheckSubmission.
   absl::StatusOr<std::string> Submit(const v1::Submission& submission,
                                      absl::Time now);
   // Event: a person stops a job. A job that has ended stays as it is. NotFound:
@@ -151,11 +153,14 @@ class JobQueue {
   absl::Status DrainDaemon(absl::string_view name, bool is_drained);
 
   // Event: a daemon's message. FailedPrecondition: a later incarnation of the
-  // daemon is known. Aborted: a later message of this incarnation is known; the
-  // daemon waits for the answer to that. ResourceExhausted: there are too many
-  // daemons. InvalidArgument: see CheckSync.
+  // daemon is known. Unavailable: another daemon has its name. Aborted: a later
+  // message of this incarnation is known; the daemon waits for the answer to
+  // that. ResourceExhausted: there are too many daemons. InvalidArgument: see
+  // CheckSync.
   absl::StatusOr<v1::SyncResponse> Sync(const v1::SyncRequest& request,
                                         absl::Time now);
+  // Event: the coordinator itself stood still for so long, and heard nobody.
+  void StoodStill(absl::Duration time);
   // Event: time passed. Call it at least every 100 ms.
   void Tick(absl::Time now);
 

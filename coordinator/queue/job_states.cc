@@ -317,7 +317,11 @@ void JobQueue::State::CheckTimes(Job& job, absl::Time now) {
   if (is_timed_out && record.stop_reason() == v1::STOP_REASON_UNSPECIFIED) {
     RequestStop(job, v1::STOP_REASON_TIMEOUT, now);
   }
-  if (record.kill_micros() == 0 || micros < record.kill_micros()) return;
+  // A leader of whom nobody hears cannot take a last checkpoint.
+  const bool is_deaf = record.stop_reason() != v1::STOP_REASON_UNSPECIFIED &&
+                       daemons.at(job.leader().daemon()).is_silent;
+  if (!is_deaf && (record.kill_micros() == 0 || micros < record.kill_micros()))
+    return;
   if (record.stop_reason() == v1::STOP_REASON_USER) {
     BeginEnding(job, v1::JOB_STATE_STOPPED, "", now);
   } else if (record.stop_reason() == v1::STOP_REASON_TIMEOUT) {

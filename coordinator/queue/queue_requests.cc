@@ -19,6 +19,8 @@ namespace {
 // A DNS name has at most 253 characters; daemons are called after their hosts.
 constexpr size_t kMaxNameBytes = 253;
 constexpr size_t kMaxKeyBytes = 128;
+// They become arguments of a program; all of these may have 128 KiB.
+constexpr size_t kMaxOverrideBytes = 64 << 10;
 // So that an id, which is the name and a number, can be a folder's name.
 constexpr size_t kMaxJobNameBytes = 200;
 constexpr size_t kMaxLabels = 64;
@@ -164,6 +166,12 @@ absl::Status CheckSubmission(const v1::Submission& submission) {
                    "one of TASK_TYPE_WORKER");
   }
   RETURN_IF_ERROR(CheckResources("leader", submission.leader()));
+  size_t override_bytes = 0;
+  for (const std::string& each : submission.overrides()) {
+    override_bytes += each.size();
+  }
+  RETURN_IF_ERROR(
+      CheckAtMost("overrides: bytes", override_bytes, kMaxOverrideBytes));
   RETURN_IF_ERROR(CheckAtMost("retries", submission.retries(), kMaxRetries));
   return CheckAtMost("timeout_micros", submission.timeout_micros(),
                      kMaxTimeoutMicros);

@@ -94,6 +94,16 @@ std::vector<const Daemon*> JobQueue::State::OpenDaemons() const {
   return open;
 }
 
+bool JobQueue::State::HasDaemonsOfEachType(const Demand& demand) const {
+  return std::all_of(
+      demand.groups.begin(), demand.groups.end(),
+      [this](const GroupDemand& group) {
+        return std::any_of(
+            daemons.begin(), daemons.end(),
+            [&](const auto& each) { return each.second.type == group.type; });
+      });
+}
+
 std::vector<Room> JobQueue::State::AllRooms() const {
   std::vector<Room> rooms;
   for (const auto& [name, daemon] : daemons) {

@@ -81,6 +81,7 @@ struct JobQueue::State {
   std::string DaemonWithStray(const std::string& id) const;
   // Daemons that may get tasks.
   std::vector<const Daemon*> OpenDaemons() const;
+  bool HasDaemonsOfEachType(const Demand& demand) const;
   // All daemons that are not drained, empty.
   std::vector<Room> AllRooms() const;
   Holder HolderOfJob(uint64_t number, absl::Time now) const;

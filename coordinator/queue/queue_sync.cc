@@ -73,6 +73,19 @@ absl::StatusOr<Daemon*> DaemonOf(const v1::SyncRequest& request, State& state) {
   return &daemon;
 }
 
+// Unavailable if the name is that of another daemon, which is there: it may be
+// gone soon.
+absl::Status CheckHasName(const Daemon& daemon,
+                          const v1::SyncRequest& request) {
+  if (daemon.incarnation == 0 || daemon.is_silent || daemon.is_leaving ||
+      daemon.home == request.home()) {
+    return absl::OkStatus();
+  }
+  return absl::UnavailableError(absl::StrCat(
+      request.daemon(),
+      ": another daemon of this name is there; expected another --name"));
+}
+
 // A later incarnation takes the place of the one that the books know.
 void BeginIncarnation(const v1::SyncRequest& request, absl::Time now,
                       Daemon& daemon, State& state) {
@@ -169,6 +182,7 @@ absl::StatusOr<v1::SyncResponse> JobQueue::Sync(const v1::SyncRequest& request,
         request.daemon(), ": a later process of this name has registered"));
   }
   if (request.incarnation() > daemon->incarnation) {
+    RETURN_IF_ERROR(CheckHasName(*daemon, request));
     BeginIncarnation(request, now, *daemon, state);
   } else if (request.sequence() < daemon->sequence) {
     return absl::AbortedError(absl::StrCat(request.daemon(), ": message ",
@@ -194,6 +208,10 @@ absl::StatusOr<v1::SyncResponse> JobQueue::Sync(const v1::SyncRequest& request,
     }
   }
   return response;
+}
+
+void JobQueue::StoodStill(absl::Duration time) {
+  for (auto& [name, daemon] : state_->daemons) daemon.last_heard += time;
 }
 
 void JobQueue::Tick(absl::Time now) {
