@@ -207,6 +207,11 @@ int main(int argc, char** argv) {
   paceline::StartLogging("worker", /*quiet=*/predict.parsed());
   if (predict.parsed()) return paceline::RunPrediction(predict_options);
   if (program.IsDaemon()) {
+    if (!flags.job_path.empty() || !flags.output_dir.empty() || flags.resume) {
+      return paceline::ExitWith(absl::InvalidArgumentError(
+          "--job, --output and --resume are for a task, and --coordinator "
+          "without --index is a daemon; expected --index"));
+    }
     return paceline::ExitWith(paceline::RunDaemonProgram(
         daemon, program, PACELINE_VERSION, std::getenv));
   }

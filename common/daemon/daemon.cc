@@ -4,6 +4,7 @@
 #include <glog/logging.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <memory>
@@ -24,6 +25,7 @@
 #include "common/daemon/task_book.h"
 #include "common/daemon/task_processes.h"
 #include "common/identity/caller.h"
+#include "common/rpc/incarnation.h"
 #include "common/rpc/service_client.h"
 
 namespace paceline {
@@ -38,10 +40,12 @@ constexpr int kMaxOpenMessages = 4;
 // From the signal to the end.
 constexpr absl::Duration kLeavingTime = absl::Seconds(25);
 
-v1::SyncRequest TraitsOf(const DaemonOptions& options, uint64_t incarnation) {
+v1::SyncRequest TraitsOf(const DaemonOptions& options, uint64_t incarnation,
+                         uint64_t home) {
   v1::SyncRequest traits;
   traits.set_daemon(options.name);
   traits.set_incarnation(incarnation);
+  traits.set_home(home);
   traits.set_type(TaskToProto({options.place.type, 0}).type());
   traits.set_version(options.place.version);
   *traits.mutable_total() = options.total;
@@ -65,15 +69,30 @@ absl::StatusOr<FileDescriptor> LockFolder(const std::string& folder) {
   return file;
 }
 
+// The number that tells this daemon from another one of its name; it is in the
+// locked file.
+absl::StatusOr<uint64_t> HomeOf(const FileDescriptor& lock,
+                                const std::string& folder) {
+  uint64_t home = 0;
+  if (pread(lock.get(), &home, sizeof(home), 0) == sizeof(home) && home != 0) {
+    return home;
+  }
+  home = DrawIncarnation();
+  if (pwrite(lock.get(), &home, sizeof(home), 0) != sizeof(home)) {
+    return ErrnoError("cannot write", folder + "/daemon.lock");
+  }
+  return home;
+}
+
 class Daemon {
  public:
-  Daemon(const DaemonOptions& options, uint64_t incarnation)
+  Daemon(const DaemonOptions& options, uint64_t incarnation, uint64_t home)
       : client_(
             options.place.coordinator,
             std::make_shared<Caller>(TaskToProto({options.place.type, 0}),
                                      incarnation, options.secret, options.tls)),
         contact_(client_.description()),
-        book_(TraitsOf(options, incarnation)),
+        book_(TraitsOf(options, incarnation, home)),
         processes_(options, client_),
         line_(client_) {}
 
@@ -182,13 +201,14 @@ class Daemon {
 absl::Status RunDaemon(const DaemonOptions& options,
                        const std::function<bool()>& is_signalled) {
   ASSIGN_OR_RETURN(const FileDescriptor lock, LockFolder(options.work_folder));
+  ASSIGN_OR_RETURN(const uint64_t home, HomeOf(lock, options.work_folder));
   // Of two processes with a name the later one has the larger number.
   const auto incarnation =
       static_cast<uint64_t>(absl::ToUnixMicros(absl::Now()));
   LOG(INFO) << options.name << " is a daemon of the coordinator at "
             << options.place.coordinator << "; its folder is "
             << options.work_folder;
-  return Daemon(options, incarnation).Run(is_signalled);
+  return Daemon(options, incarnation, home).Run(is_signalled);
 }
 
 }  // namespace paceline

@@ -151,7 +151,9 @@ void DaemonFlags::AddTo(CLI::App& app) {
                  "Host at which others reach its tasks. Default: the address "
                  "from which it reaches the coordinator.")
       ->group(kGroup);
-  app.add_option("--data", data, "Folder outside their own that jobs may read.")
+  app.add_option("--data", data,
+                 "Folder outside their own that jobs may read whose leader "
+                 "runs here.")
       ->allow_extra_args(false)
       ->group(kGroup);
   app.add_option("--secret-file", secret_file,

@@ -1,5 +1,7 @@
 #include "common/daemon/daemon_program.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <memory>
 
@@ -13,6 +15,8 @@ absl::Status RunDaemonProgram(const DaemonFlags& flags,
                               const TaskProgram& program,
                               const std::string& version,
                               char* (*get)(const char* name)) {
+  // Jobs' files and logs are nobody else's business.
+  umask(S_IRWXG | S_IRWXO);
   // Before threads start, which must not take signals.
   ASSIGN_OR_RETURN(const std::unique_ptr<Interrupt> interrupt,
                    Interrupt::Watch());

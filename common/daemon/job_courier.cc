@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -20,8 +21,8 @@ constexpr absl::Duration kShipInterval = absl::Milliseconds(200);
 constexpr absl::Duration kOutputInterval = absl::Seconds(5);
 // Between two attempts.
 constexpr absl::Duration kRetryInterval = absl::Milliseconds(500);
-// After the end of a task, what the coordinator does not take for so long is
-// given up.
+// After the end of a task, what the coordinator refuses for so long is given
+// up.
 constexpr absl::Duration kPatience = absl::Seconds(5);
 // Pieces of one log until it is another's turn.
 constexpr int kPiecesAtOnce = 16;
@@ -57,9 +58,7 @@ void JobCourier::TaskStarted(const HeldTask& task,
 
 void JobCourier::TaskEnded(const HeldTask& task) {
   MutexLock lock(mutex_);
-  Task& ended = tasks_.at(task);
-  ended.has_ended = true;
-  ended.patient_since = MonotonicNow();
+  tasks_.at(task).has_ended = true;
   changed_.NotifyAll();
 }
 
@@ -91,9 +90,12 @@ void JobCourier::Pause(absl::Duration time) {
 }
 
 bool JobCourier::GivesUp(const absl::Status& error, Task& task) {
-  if (!task.has_ended) return false;
-  if (IsUnreachable(error)) task.patient_since = MonotonicNow();
-  return MonotonicNow() - task.patient_since > kPatience;
+  if (!task.has_ended || IsUnreachable(error)) {
+    task.failing_since = absl::InfiniteFuture();
+    return false;
+  }
+  task.failing_since = std::min(task.failing_since, MonotonicNow());
+  return MonotonicNow() - task.failing_since > kPatience;
 }
 
 void JobCourier::CarryFiles() {

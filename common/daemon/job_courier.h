@@ -51,9 +51,9 @@ class JobCourier {
   struct Task {
     LogShipper log;
     bool has_ended = false;
-    // The end, or the last failure to reach the coordinator after it: failures
-    // are counted from then on.
-    absl::Time patient_since = absl::InfiniteFuture();
+    // Since when the coordinator, though it answers, does not take what the
+    // ended task has left.
+    absl::Time failing_since = absl::InfiniteFuture();
     bool is_log_shipped = false;
     bool are_outputs_shipped = false;
   };

@@ -7,10 +7,14 @@
 #include <set>
 #include <system_error>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "common/base/random_access.h"
 #include "common/base/status_macros.h"
+#include "common/base/utf8.h"
 #include "common/daemon/coordinator_reach.h"
 #include "common/identity/sha256.h"
 
@@ -32,6 +36,14 @@ constexpr size_t kFilesAtOnce = 3000;
 bool IsTemporary(const std::string& name) {
   return absl::StartsWith(name, ".") || absl::EndsWith(name, ".tmp") ||
          absl::StrContains(name, ".tmp.");
+}
+
+// Whether the coordinator takes a file of this name.
+bool IsName(const std::string& name) {
+  constexpr size_t kMaxNameBytes = 255;
+  return name.size() <= kMaxNameBytes && IsUtf8(name) &&
+         std::none_of(name.begin(), name.end(),
+                      [](char c) { return absl::ascii_iscntrl(c); });
 }
 
 // Whether it is a folder itself, and no link to one.
@@ -58,7 +70,9 @@ absl::StatusOr<OutputShipper::Files> OutputShipper::List(
     if (type == fs::file_type::directory && absl::StartsWith(name, ".")) {
       entry.disable_recursion_pending();
     }
-    if (type != fs::file_type::regular || IsTemporary(name)) continue;
+    if (type != fs::file_type::regular || IsTemporary(name) || !IsName(name)) {
+      continue;
+    }
     Version version;
     version.size = entry->file_size(gone);
     if (!gone) version.time = entry->last_write_time(gone);
@@ -101,16 +115,52 @@ absl::Status OutputShipper::ShipCheckpoints(bool needs_manifest) {
         [&](const auto& file) { return file.second.time + kQuietTime < now; });
     const bool is_whole =
         !needs_manifest || files.contains(absl::StrCat(path, "/", kManifest));
-    if (is_quiet && is_whole)
+    if (is_quiet && is_whole) {
       RETURN_IF_ERROR(Ship(files, /*all_or_none=*/true));
+    }
   }
-  return absl::OkStatus();
+  // The leader deletes old checkpoints.
+  ASSIGN_OR_RETURN(const Files present, List(kCheckpoints));
+  return Forget(kCheckpoints, present);
 }
 
 absl::Status OutputShipper::ShipAll() {
   if (!IsFolder(folder_)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const Files files, List(kOutputFolder));
-  return Ship(files, /*all_or_none=*/false);
+  // By folder; other files under "".
+  std::map<std::string, Files> checkpoints;
+  for (const auto& [path, version] : files) {
+    absl::string_view name = path;
+    const bool is_of_checkpoint =
+        absl::ConsumePrefix(&name, absl::StrCat(kCheckpoints, "/"));
+    checkpoints[is_of_checkpoint ? std::string(name.substr(0, name.find('/')))
+                                 : ""][path] = version;
+  }
+  absl::Status errors;
+  for (const auto& [name, group] : checkpoints) {
+    const absl::Status status = Ship(group, /*all_or_none=*/!name.empty());
+    if (IsUnreachable(status)) return status;
+    errors.Update(status);
+  }
+  errors.Update(Forget(kOutputFolder, files));
+  return errors;
+}
+
+absl::Status OutputShipper::Forget(const std::string& path,
+                                   const Files& present) {
+  v1::AddOutputsRequest request;
+  *request.mutable_task() = task_;
+  const std::string prefix = absl::StrCat(path, "/");
+  for (const auto& [known, version] : shipped_) {
+    if (absl::StartsWith(known, prefix) && !present.contains(known) &&
+        request.removed_size() < static_cast<int>(kFilesAtOnce)) {
+      request.add_removed(known);
+    }
+  }
+  if (request.removed().empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(client_.AddOutputs(request).status());
+  for (const std::string& known : request.removed()) shipped_.erase(known);
+  return absl::OkStatus();
 }
 
 absl::Status OutputShipper::Ship(const Files& files, bool all_or_none) {

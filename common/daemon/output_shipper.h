@@ -19,9 +19,10 @@ namespace paceline {
 // The folder of outputs in a job's folder.
 inline constexpr char kOutputFolder[] = "out";
 
-// Files that are new or changed, by their sizes and times. Leaves out links,
-// files whose names begin with ".", and temporary files (".tmp"). Not
-// thread-safe; methods block on calls and on the disk.
+// Files that are new or changed, by their sizes and times, and the names of
+// those that are gone. Leaves out links, files whose names begin with ".", and
+// temporary files (".tmp"). A checkpoint is entered with all its files or not
+// at all. Not thread-safe; methods block on calls and on the disk.
 class OutputShipper {
  public:
   // `folder`: the job's. `task`: one of this start of the job. The client must
@@ -32,9 +33,8 @@ class OutputShipper {
   // The coordinator has what is there now.
   void SkipPresent();
 
-  // Ships checkpoints, each with all its files at a time. One is complete once
-  // nothing in its folder has changed for 2 s and, if `needs_manifest`, it has
-  // its manifest.
+  // Ships complete checkpoints. One is complete once nothing in its folder has
+  // changed for 2 s and, if `needs_manifest`, it has its manifest.
   absl::Status ShipCheckpoints(bool needs_manifest);
 
   // Ships all that is there. A file that cannot be shipped, such as one that
@@ -60,6 +60,9 @@ class OutputShipper {
   // coordinator is away.
   absl::StatusOr<std::vector<v1::JobFile>> Upload(
       const std::vector<v1::JobFile>& files, absl::Status& errors);
+  // Has the coordinator forget what it has from the folder `path` and is not
+  // among the `present` files.
+  absl::Status Forget(const std::string& path, const Files& present);
   absl::Status UploadFile(const v1::JobFile& file, uint64_t received);
 
   ServiceClient& client_;

@@ -7,14 +7,9 @@
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/task_proto.h"
+#include "common/process/exit_code.h"
 
 namespace paceline {
-namespace {
-
-// The code of a task that never had a process.
-constexpr int kNeverStarted = 255;
-
-}  // namespace
 
 std::string HeldTask::ToString() const {
   return absl::StrCat(Name(), " of ", PeerText(job));
@@ -105,7 +100,7 @@ void TaskBook::Follow(const std::map<HeldTask, const v1::TaskOrder*>& orders,
     if (is_new) {
       has_news_ = true;
       if (is_leaving_) {
-        SetOver(task, kNeverStarted, "its daemon is leaving");
+        SetOver(task, kRestart, "its daemon is leaving");
       } else {
         actions.start.push_back(*order);
       }

@@ -101,6 +101,8 @@ absl::StatusOr<ChildOptions> CommandFor(const v1::TaskOrder& order,
     }
   }
   child.environment.emplace_back("TF_CONFIG", "");
+  // The service's secret is not for its jobs.
+  child.environment.emplace_back(kServiceSecretFileVariable, "");
   // Where there are none, the variable says nothing.
   if (options.total.gpus() > 0) {
     child.environment.emplace_back("CUDA_VISIBLE_DEVICES",

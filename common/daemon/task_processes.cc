@@ -13,6 +13,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/address.h"
+#include "common/daemon/last_error.h"
 #include "common/daemon/local_host.h"
 #include "common/process/exit_code.h"
 #include "glog/logging.h"
@@ -60,7 +61,7 @@ void TaskProcesses::Signal(const HeldTask& task, int signal) {
   if (process.child.has_value()) {
     process.child->Kill(signal);
   } else if (!process.over.has_value()) {
-    process.over = {task, "", signal == SIGINT ? kStopped : 128 + signal,
+    process.over = {task, "", signal == SIGINT ? kStopped : kRestart,
                     "it was ended before it was started"};
   }
 }
@@ -93,7 +94,9 @@ std::optional<TaskProcesses::Event> TaskProcesses::Advance(const HeldTask& task,
     process.courier->TaskEnded(task);
   }
   if (!process.courier->HasShipped(task)) return std::nullopt;
-  return Event{task, "", *process.exit_code, ""};
+  return Event{
+      task, "", *process.exit_code,
+      *process.exit_code == kSuccess ? "" : LastErrorIn(process.paths.log)};
 }
 
 std::optional<TaskProcesses::Event> TaskProcesses::Prepare(const HeldTask& task,

@@ -15,7 +15,8 @@ namespace paceline {
 namespace {
 
 constexpr char kRemedy[] =
-    "; give all tasks of the job the same secret (--job-secret-file)";
+    "; give all tasks of the job the same secret (--job-secret-file), or, in "
+    "a service, its secret (--secret-file)";
 
 // The address of a peer, "ipv4:10.0.0.2:43210", without its port.
 absl::string_view AddressOf(absl::string_view peer) {

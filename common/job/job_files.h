@@ -3,10 +3,12 @@
 #ifndef PACELINE_COMMON_JOB_JOB_FILES_H_
 #define PACELINE_COMMON_JOB_JOB_FILES_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "common/config/path.h"
 #include "paceline/v1/job.pb.h"
 
@@ -17,6 +19,9 @@ struct JobFile {
   Path field;
   std::string path;
 };
+
+// Whether the job may read a file, whose path is absolute.
+using FileCheck = std::function<absl::Status(const JobFile& file)>;
 
 // In the order of the field tables.
 std::vector<JobFile> FilesOf(const v1::Job& job);

@@ -70,6 +70,13 @@ absl::StatusOr<v1::Job> ReadDocument(const Value& document,
                                 files.end());
   }
   MakePathsAbsolute(path, job);
+  if (options.may_read != nullptr) {
+    for (const JobFile& file : FilesOf(job)) {
+      if (const absl::Status allowed = options.may_read(file); !allowed.ok()) {
+        return ConfigError(file.field, allowed.message(), allowed.code());
+      }
+    }
+  }
   if (options.check_files) RETURN_IF_ERROR(CheckFiles(job));
   return job;
 }
@@ -90,7 +97,8 @@ absl::StatusOr<v1::Job> ReadJob(absl::string_view text, const std::string& path,
   for (const std::string& each : overrides) {
     if (names_model(each)) RETURN_IF_ERROR(ApplyOverride(each, document));
   }
-  const absl::StatusOr<TakenFromFile> taken = LoadModelFile(path, document);
+  const absl::StatusOr<TakenFromFile> taken =
+      LoadModelFile(path, options.may_read, document);
   if (!taken.ok()) return Locate(taken.status(), path, document);
   if (options.named_files != nullptr) *options.named_files = taken->files;
   for (const std::string& each : overrides) {

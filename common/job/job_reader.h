@@ -19,6 +19,9 @@ struct JobReaderOptions {
   // Unless null, gets the files that are read with the job, with their paths as
   // the job has them: relative ones are relative to the job file's folder.
   std::vector<JobFile>* named_files = nullptr;
+  // Unless null, asked about each file before any of it is read; its error is
+  // that of the job.
+  FileCheck may_read = nullptr;
 };
 
 // Reads a job from YAML or JSON, and checks it completely, including its model,

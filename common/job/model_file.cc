@@ -159,9 +159,19 @@ bool HasModelInModel(const v1::Model& model) {
                      });
 }
 
+// Reads the model's file that the job names in `field`, if it may be read.
+absl::StatusOr<Loaded> ReadNamedFile(const std::string& job_path,
+                                     const Path& field, const std::string& path,
+                                     const FileCheck& may_read) {
+  const std::string absolute = AbsolutePath(job_path, path);
+  if (may_read != nullptr) RETURN_IF_ERROR(may_read({field, absolute}));
+  return ReadModelFile(absolute);
+}
+
 // Gives the models among the layers of `model` the layers of their files, which
 // it adds to `files`.
-absl::Status LoadInnerModels(const std::string& job_path, const Path& path,
+absl::Status LoadInnerModels(const std::string& job_path,
+                             const FileCheck& may_read, const Path& path,
                              bool has_precision, Value& model,
                              std::vector<JobFile>& files) {
   if (!model.is_map() || model.Find("layers") == nullptr) {
@@ -178,8 +188,8 @@ absl::Status LoadInnerModels(const std::string& job_path, const Path& path,
         file->is_string()) {
       const int line = file->line();
       files.push_back({inner.Key("path"), file->as_string()});
-      absl::StatusOr<Loaded> loaded =
-          ReadModelFile(AbsolutePath(job_path, file->as_string()));
+      absl::StatusOr<Loaded> loaded = ReadNamedFile(
+          job_path, inner.Key("path"), file->as_string(), may_read);
       if (!loaded.ok()) {
         return ConfigError(inner.Key("path"), loaded.status().message(),
                            loaded.status().code());
@@ -199,8 +209,8 @@ absl::Status LoadInnerModels(const std::string& job_path, const Path& path,
       SetLines(line, (*config)["layers"]);
       if (IsJson((*config)["path"].as_string())) (*config)["path"] = "";
     } else {
-      RETURN_IF_ERROR(
-          LoadInnerModels(job_path, inner, has_precision, *config, files));
+      RETURN_IF_ERROR(LoadInnerModels(job_path, may_read, inner, has_precision,
+                                      *config, files));
     }
   }
   return absl::OkStatus();
@@ -218,13 +228,14 @@ absl::StatusOr<std::unique_ptr<InitialWeights>> OpenByName(
 }  // namespace
 
 absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
+                                            const FileCheck& may_read,
                                             Value& document) {
   TakenFromFile taken;
   const Value* const model =
       document.is_map() ? document.Find(kModelKey) : nullptr;
   if (model == nullptr) return taken;
   if (!model->is_string()) {
-    RETURN_IF_ERROR(LoadInnerModels(job_path, Path(kModelKey),
+    RETURN_IF_ERROR(LoadInnerModels(job_path, may_read, Path(kModelKey),
                                     document.Find(kPrecisionKey) != nullptr,
                                     document[kModelKey], taken.files));
     return taken;
@@ -235,7 +246,8 @@ absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
   const auto at_model = [](const absl::Status& status) {
     return ConfigError(Path(kModelKey), status.message(), status.code());
   };
-  absl::StatusOr<Loaded> loaded = ReadModelFile(path);
+  absl::StatusOr<Loaded> loaded =
+      ReadNamedFile(job_path, Path(kModelKey), model->as_string(), may_read);
   if (!loaded.ok()) return at_model(loaded.status());
   ModelConfig& read = loaded->config;
   document[kModelKey] = std::move(read.model);

@@ -34,7 +34,9 @@ struct TakenFromFile {
 // is spelled out, each Model among its layers that has a `path` and no layers
 // gets those of that file. Errors are at `model` or at that `path`, and name
 // the file and the path in it. Blocks on the disk.
+// `may_read` is asked before a file is opened; null: all may be.
 absl::StatusOr<TakenFromFile> LoadModelFile(const std::string& job_path,
+                                            const FileCheck& may_read,
                                             Value& document);
 
 // A model in a file, for those who look at it without a job.

@@ -31,8 +31,8 @@ ServiceClient::ServiceClient(const std::string& address,
 ServiceClient::~ServiceClient() = default;
 
 void ServiceClient::StartSync(const v1::SyncRequest& request, SyncDone done) {
-  const CallChannel::Options options = {.timeout =
-                                            kServiceTimeout + kServicePoll};
+  const CallChannel::Options options = {
+      .timeout = kServiceTimeout + kServicePoll, .fail_fast = true};
   impl_->channel.Start(
       absl::StrCat("/", v1::DaemonService::service_full_name(), "/Sync"),
       WriteMessage(request), options,
@@ -53,7 +53,7 @@ void ServiceClient::CancelAll() { impl_->channel.CancelAll(); }
       const v1::Name##Request& request) {                                      \
     return CallAndWait<v1::Name##Request, v1::Name##Response>(                 \
         impl_->channel, v1::Service::service_full_name(), #Name, description_, \
-        request, {.timeout = timeout_expression});                             \
+        request, {.timeout = timeout_expression, .fail_fast = true});          \
   }
 PACELINE_SERVICE_CALL(DaemonService, GetTaskFiles, kServiceTimeout)
 PACELINE_SERVICE_CALL(DaemonService, AppendLog, kServiceTimeout)

@@ -38,22 +38,18 @@ bool IsIn(const fs::path& folder, const fs::path& path) {
   return !below.empty() && *below.begin() != "..";
 }
 
-// PermissionDenied, naming the field, if the job reads a file that is neither
-// in its own folder nor in one that the daemon lets it read.
-absl::Status CheckFolders(const v1::Job& job, const LeadOptions& options) {
-  for (const JobFile& file : FilesOf(job)) {
-    bool is_allowed = IsIn(fs::current_path(), file.path);
-    for (const std::string& folder : options.data_folders) {
-      is_allowed = is_allowed || IsIn(folder, file.path);
-    }
-    if (!is_allowed) {
-      return absl::PermissionDeniedError(absl::StrCat(
-          file.field.text(), ": ", file.path,
-          " is outside the job's folder; expected a file that came with the "
-          "job, or one below a --data folder of the daemon"));
-    }
+// PermissionDenied if the file is neither in the job's own folder nor in one
+// that the daemon lets jobs read.
+absl::Status CheckFolder(const JobFile& file, const LeadOptions& options) {
+  bool is_allowed = IsIn(fs::current_path(), file.path);
+  for (const std::string& folder : options.data_folders) {
+    is_allowed = is_allowed || IsIn(folder, file.path);
   }
-  return absl::OkStatus();
+  if (is_allowed) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat(
+      file.path,
+      " is outside the job's folder; expected a file that came with the job, "
+      "or one below a --data folder of the daemon"));
 }
 
 // Tasks on other machines find the files in folders of their own.
@@ -89,9 +85,11 @@ absl::StatusOr<LeaderOptions> MakeOptions(const LeadOptions& options) {
   JobReaderOptions reader;
   // The workers check theirs.
   reader.check_files = false;
+  reader.may_read = [&options](const JobFile& file) {
+    return CheckFolder(file, options);
+  };
   ASSIGN_OR_RETURN(leader.job,
                    ReadJobFile(options.job_path, options.overrides, reader));
-  RETURN_IF_ERROR(CheckFolders(leader.job, options));
   MakeRelative(leader.job);
   leader.tasks = LocalTasks(leader.job, /*evaluate=*/false);
   leader.version = PACELINE_VERSION;

@@ -1,5 +1,7 @@
 #include "coordinator/cli/serve.h"
 
+#include <sys/stat.h>
+
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -96,6 +98,8 @@ void ServeOptions::AddTo(CLI::App& verb) {
 }
 
 int Serve(const ServeOptions& options, Interrupt& interrupt) {
+  // Jobs' files and logs are nobody else's business.
+  umask(S_IRWXG | S_IRWXO);
   return FinishCommand(Run(options, interrupt));
 }
 

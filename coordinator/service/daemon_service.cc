@@ -1,16 +1,20 @@
 #include "coordinator/service/daemon_service.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/task_proto.h"
 #include "common/identity/mac.h"
+#include "common/identity/sha256.h"
 #include "coordinator/service/await_answer.h"
 #include "coordinator/service/job_paths.h"
 #include "coordinator/service/pieces.h"
@@ -55,6 +59,36 @@ absl::StatusOr<const v1::JobRecord*> JobOf(const JobQueue& queue,
                                           task.generation()));
 }
 
+// Leaves out checkpoints that have no manifest: they were cut short.
+std::vector<v1::JobFile> WithWholeCheckpoints(
+    const std::vector<v1::JobFile>& outputs) {
+  std::set<std::string> paths;
+  for (const v1::JobFile& output : outputs) paths.insert(output.path());
+  std::vector<v1::JobFile> kept;
+  for (const v1::JobFile& output : outputs) {
+    absl::string_view name = output.path();
+    if (absl::ConsumePrefix(&name, kCheckpointFolder) &&
+        !paths.contains(absl::StrCat(kCheckpointFolder,
+                                     name.substr(0, name.find('/')),
+                                     "/manifest.json"))) {
+      continue;
+    }
+    kept.push_back(output);
+  }
+  return kept;
+}
+
+// Whether the queue or the daemon has to know that this very message was
+// answered: a task that the daemon was never told of is over with the answer,
+// and a daemon that leaves waits for nothing else.
+bool AwaitsAnswer(const JobQueue& queue, const v1::SyncRequest& request) {
+  if (request.is_leaving()) return true;
+  const Daemon& daemon = queue.daemons().at(request.daemon());
+  return std::any_of(
+      daemon.withdrawn.begin(), daemon.withdrawn.end(),
+      [&](const auto& task) { return task.second > request.last_answer(); });
+}
+
 }  // namespace
 
 DaemonService::DaemonService(std::string key, SharedQueue& queue,
@@ -92,7 +126,9 @@ DaemonService::DaemonService(std::string key, SharedQueue& queue,
 
 void DaemonService::Sync(const v1::SyncRequest& request,
                          v1::SyncResponse& response, const Done& done) {
-  AwaitAnswer(queue_, NewsOfDaemon(request.daemon()), response, done,
+  // `done` may destroy the request.
+  const std::string news = NewsOfDaemon(request.daemon());
+  AwaitAnswer(queue_, news, response, done,
               [this, &request](SharedQueue::Books& books, bool is_last_try)
                   -> absl::StatusOr<std::optional<v1::SyncResponse>> {
                 ASSIGN_OR_RETURN(v1::SyncResponse answer,
@@ -100,9 +136,13 @@ void DaemonService::Sync(const v1::SyncRequest& request,
                 for (v1::TaskOrder& order : *answer.mutable_orders()) {
                   Complete(books.queue, order);
                 }
-                if (Knows(request, answer, is_last_try)) return std::nullopt;
+                const bool is_known =
+                    Knows(books.queue, request, answer, is_last_try);
+                if (is_known) return std::nullopt;
                 return answer;
               });
+  // This message ends the wait of an earlier one.
+  queue_.Wake(news);
 }
 
 void DaemonService::Complete(const JobQueue& queue,
@@ -117,22 +157,21 @@ void DaemonService::Complete(const JobQueue& queue,
   }
 }
 
-bool DaemonService::Knows(const v1::SyncRequest& request,
+bool DaemonService::Knows(const JobQueue& queue, const v1::SyncRequest& request,
                           const v1::SyncResponse& response, bool is_last_try) {
   // For another coordinator: the daemon has to learn of this one.
   if (response.coordinator() != request.coordinator()) return false;
   v1::SyncResponse orders;
   *orders.mutable_orders() = response.orders();
-  std::string bytes = orders.SerializeAsString();
+  std::string hash = Sha256Hex(orders.SerializeAsString());
   if (answered_.size() > kMaxAnswers) answered_.clear();
   Answered& last = answered_[request.daemon()];
-  // A daemon that leaves waits for nothing but this.
-  if (!is_last_try && !request.is_leaving() &&
+  if (!is_last_try && !AwaitsAnswer(queue, request) &&
       last.incarnation == request.incarnation() &&
-      last.sequence == request.last_answer() && last.orders == bytes) {
+      last.sequence == request.last_answer() && last.orders_hash == hash) {
     return true;
   }
-  last = {request.incarnation(), request.sequence(), std::move(bytes)};
+  last = {request.incarnation(), request.sequence(), std::move(hash)};
   return false;
 }
 
@@ -143,8 +182,15 @@ absl::Status DaemonService::GetTaskFiles(const v1::GetTaskFilesRequest& request,
                      JobOf(books.queue, request.task()));
     ASSIGN_OR_RETURN(const std::vector<v1::JobFile> outputs,
                      books.store.Outputs(record->id()));
-    *response.mutable_files() = record->submission().files();
-    for (const v1::JobFile& output : outputs) *response.add_files() = output;
+    // What a job has left takes the place of what came with it.
+    std::map<std::string, v1::JobFile> files;
+    for (const v1::JobFile& file : record->submission().files()) {
+      files[file.path()] = file;
+    }
+    for (const v1::JobFile& output : WithWholeCheckpoints(outputs)) {
+      files[output.path()] = output;
+    }
+    for (const auto& [path, file] : files) *response.add_files() = file;
     return absl::OkStatus();
   });
 }
@@ -174,18 +220,19 @@ absl::Status DaemonService::AddOutputs(const v1::AddOutputsRequest& request) {
   RETURN_IF_ERROR(CheckJobFiles("files", request.files(), kOutputFolder));
   for (const v1::JobFile& file : request.files()) {
     ASSIGN_OR_RETURN(const v1::FileProgress found, files_.Find(file.sha256()));
-    if (!found.is_complete()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("the coordinator does not have the content of \"",
-                       PeerText(file.path()), "\""));
-    }
+    RETURN_IF_ERROR(CheckContent(file, found));
+  }
+  for (const std::string& path : request.removed()) {
+    RETURN_IF_ERROR(CheckJobPath("removed", path, kOutputFolder));
   }
   return queue_.Handle([&](SharedQueue::Books books) -> absl::Status {
     ASSIGN_OR_RETURN(const v1::JobRecord* const record,
                      JobOf(books.queue, request.task()));
     const std::vector<v1::JobFile> files(request.files().begin(),
                                          request.files().end());
-    return books.store.AddOutputs(record->id(), files);
+    return books.store.ChangeOutputs(
+        record->id(), files,
+        {request.removed().begin(), request.removed().end()});
   });
 }
 

@@ -30,8 +30,8 @@ class DaemonService : public RpcService {
   struct Answered {
     uint64_t incarnation = 0;
     uint64_t sequence = 0;
-    // The serialised orders.
-    std::string orders;
+    // Of the serialised orders.
+    std::string orders_hash;
   };
 
   void Sync(const v1::SyncRequest& request, v1::SyncResponse& response,
@@ -40,8 +40,8 @@ class DaemonService : public RpcService {
   void Complete(const JobQueue& queue, v1::TaskOrder& order) const;
   // Whether the daemon has followed an answer with these orders, as its message
   // says. Remembers them if not.
-  bool Knows(const v1::SyncRequest& request, const v1::SyncResponse& response,
-             bool is_last_try);
+  bool Knows(const JobQueue& queue, const v1::SyncRequest& request,
+             const v1::SyncResponse& response, bool is_last_try);
   absl::Status GetTaskFiles(const v1::GetTaskFilesRequest& request,
                             v1::GetTaskFilesResponse& response);
   absl::Status AppendLog(const v1::AppendLogRequest& request,

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/base/peer_text.h"
+#include "common/base/status_macros.h"
 #include "common/identity/sha256.h"
 
 namespace paceline {
@@ -38,6 +39,27 @@ absl::Status Invalid(absl::string_view field, absl::string_view value,
 
 }  // namespace
 
+absl::Status CheckJobPath(absl::string_view field, absl::string_view path,
+                          absl::string_view folder) {
+  if (IsBelow(path) && absl::StartsWith(path, folder)) return absl::OkStatus();
+  return Invalid(field, path,
+                 absl::StrCat("a path below the job's folder",
+                              folder.empty() ? "" : ", in ", folder));
+}
+
+absl::Status CheckContent(const v1::JobFile& file,
+                          const v1::FileProgress& found) {
+  if (!found.is_complete()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the coordinator does not have the content of \"",
+                     PeerText(file.path()), "\""));
+  }
+  if (found.received_bytes() == file.size_bytes()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "\"", PeerText(file.path()), "\": ", file.size_bytes(),
+      " bytes; the content with its SHA-256 has ", found.received_bytes()));
+}
+
 absl::Status CheckJobFiles(
     absl::string_view field,
     const google::protobuf::RepeatedPtrField<v1::JobFile>& files,
@@ -50,11 +72,8 @@ absl::Status CheckJobFiles(
   for (int i = 0; i < files.size(); ++i) {
     const v1::JobFile& file = files[i];
     const std::string name = absl::StrCat(field, "[", i, "]");
-    if (!IsBelow(file.path()) || !absl::StartsWith(file.path(), folder)) {
-      return Invalid(absl::StrCat(name, ".path"), file.path(),
-                     absl::StrCat("a path below the job's folder",
-                                  folder.empty() ? "" : ", in ", folder));
-    }
+    RETURN_IF_ERROR(
+        CheckJobPath(absl::StrCat(name, ".path"), file.path(), folder));
     if (!paths.insert(file.path()).second) {
       return Invalid(absl::StrCat(name, ".path"), file.path(),
                      "a path that no other file has");

@@ -53,6 +53,7 @@ bool HasEnded(const v1::JobRecord& record) {
 // Whether nothing more will be written to the task's log of this start.
 bool IsOver(const v1::JobRecord& record, uint32_t generation, TaskId task) {
   if (generation < record.generation() || HasEnded(record)) return true;
+  if (generation > record.generation()) return false;
   return std::any_of(
       record.placements().begin(), record.placements().end(),
       [&](const v1::Placement& placement) {
@@ -183,11 +184,7 @@ absl::Status JobService::Submit(const v1::SubmitJobRequest& request,
   RETURN_IF_ERROR(CheckJobFiles("submission.files", submission.files(), ""));
   for (const v1::JobFile& file : submission.files()) {
     ASSIGN_OR_RETURN(const v1::FileProgress found, files_.Find(file.sha256()));
-    if (!found.is_complete()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("the coordinator does not have the content of \"",
-                       PeerText(file.path()), "\""));
-    }
+    RETURN_IF_ERROR(CheckContent(file, found));
   }
   return queue_.Handle([&](SharedQueue::Books books) -> absl::Status {
     ASSIGN_OR_RETURN(std::string id, books.queue.Submit(submission, books.now));

@@ -43,12 +43,8 @@ absl::StatusOr<std::unique_ptr<ServiceServer>> ServiceServer::Start(
   RETURN_IF_ERROR(MakeDirectories(folder));
   ASSIGN_OR_RETURN(std::unique_ptr<QueueStore> store,
                    QueueStore::Open(absl::StrCat(folder, "/queue.db")));
-  FileStoreOptions file_options;
-  file_options.max_file_bytes = options.max_file_bytes;
-  file_options.max_bytes = options.max_store_bytes;
-  ASSIGN_OR_RETURN(
-      std::unique_ptr<FileStore> files,
-      FileStore::Open(absl::StrCat(folder, "/files"), file_options));
+  ASSIGN_OR_RETURN(std::unique_ptr<FileStore> files,
+                   FileStore::Open(absl::StrCat(folder, "/files"), {}));
   ASSIGN_OR_RETURN(std::unique_ptr<LogStore> logs,
                    LogStore::Open(absl::StrCat(folder, "/logs"), {}));
   ASSIGN_OR_RETURN(std::string key, store->MasterKey());

@@ -35,9 +35,6 @@ struct ServiceServerOptions {
   std::optional<JobSecret> secret;
   // Of the connections to it; null: they are plain.
   std::shared_ptr<const Tls> tls;
-  // Bytes of one file of a job, and of all files together.
-  uint64_t max_file_bytes = uint64_t{16} << 30;
-  uint64_t max_store_bytes = uint64_t{256} << 30;
 };
 
 // It may die at any moment: another one with the same store goes on.

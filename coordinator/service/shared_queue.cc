@@ -1,7 +1,7 @@
 #include "coordinator/service/shared_queue.h"
 
-#include <algorithm>
 #include <iterator>
+#include <utility>
 #include <variant>
 
 #include "absl/time/clock.h"
@@ -12,6 +12,8 @@ namespace {
 
 // JobQueue::Tick wants to be called as often.
 constexpr absl::Duration kTickInterval = absl::Milliseconds(100);
+// Between two ticks, unless the process was stopped, or its machine.
+constexpr absl::Duration kMaxGap = absl::Seconds(5);
 
 }  // namespace
 
@@ -31,10 +33,8 @@ SharedQueue::SharedQueue(std::unique_ptr<JobQueue> queue,
       store_(std::move(store)),
       ticker_(kTickInterval, [this] { Tick(); }) {}
 
-// The clock may be set back; the queue's time never goes back.
 SharedQueue::Books SharedQueue::BooksNow() {
-  now_ = std::max(now_, absl::Now());
-  return {*queue_, *store_, now_};
+  return {*queue_, *store_, start_ + (MonotonicNow() - monotonic_start_)};
 }
 
 void SharedQueue::Await(const std::string& news, absl::Duration timeout,
@@ -43,10 +43,9 @@ void SharedQueue::Await(const std::string& news, absl::Duration timeout,
   MutexLock lock(mutex_);
   Waiter waiter = {BooksNow().now + timeout, std::move(attempt),
                    std::move(fail)};
-  const bool is_answered = Try(waiter, /*is_last_try=*/!lets_wait_);
-  // A later message of a daemon ends the wait of an earlier one.
-  TryAll(news);
-  if (!is_answered) waiters_.emplace(news, std::move(waiter));
+  if (!Try(waiter, /*is_last_try=*/!lets_wait_)) {
+    waiters_.emplace(news, std::move(waiter));
+  }
   Commit();
 }
 
@@ -83,7 +82,11 @@ void SharedQueue::Commit() {
 
 std::vector<std::string> SharedQueue::Store() {
   const std::vector<QueueAction> actions = queue_->TakeActions(BooksNow().now);
-  if (failure_.ok()) failure_ = store_->Apply(actions);
+  if (failure_.ok()) {
+    const absl::Status stored = store_->Apply(actions);
+    // To others the coordinator is away: another one may do better.
+    if (!stored.ok()) failure_ = absl::UnavailableError(stored.message());
+  }
   std::vector<std::string> news;
   for (const QueueAction& action : actions) {
     if (const auto* job = std::get_if<StoreJob>(&action)) {
@@ -119,6 +122,8 @@ bool SharedQueue::Try(const Waiter& waiter, bool is_last_try) {
 void SharedQueue::Tick() {
   MutexLock lock(mutex_);
   const absl::Time now = BooksNow().now;
+  const absl::Duration gap = now - std::exchange(last_tick_, now);
+  if (gap > kMaxGap) queue_->StoodStill(gap);
   queue_->Tick(now);
   for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
     if (waiter->second.deadline > now) {

@@ -21,7 +21,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/base/ticker.h"
 #include "coordinator/queue/job_queue.h"
@@ -56,7 +58,7 @@ class SharedQueue {
       const JobQueueOptions& options, std::unique_ptr<QueueStore> store);
   // Runs `event` on the books, stores what it changed, and only then returns
   // its result: an absl::Status, or an absl::StatusOr. If the store fails, the
-  // result is its error, and so it is for all later events: what the queue
+  // result is Unavailable, and so it is for all later events: what the queue
   // says may not be on disk.
   template <typename Event>
   auto Handle(Event event) {
@@ -116,7 +118,10 @@ class SharedQueue {
   const std::unique_ptr<JobQueue> queue_ ABSL_PT_GUARDED_BY(mutex_);
   const std::unique_ptr<QueueStore> store_ ABSL_PT_GUARDED_BY(mutex_);
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
-  absl::Time now_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  // The queue's time goes on evenly, also if someone sets the clock.
+  const absl::Time start_ = absl::Now();
+  const absl::Time monotonic_start_ = MonotonicNow();
+  absl::Time last_tick_ ABSL_GUARDED_BY(mutex_) = start_;
   bool lets_wait_ ABSL_GUARDED_BY(mutex_) = true;
   // By the news that they wait for.
   std::multimap<std::string, Waiter> waiters_ ABSL_GUARDED_BY(mutex_);

@@ -168,8 +168,9 @@ absl::StatusOr<std::string> QueueStore::MasterKey() {
   return key;
 }
 
-absl::Status QueueStore::AddOutputs(const std::string& job_id,
-                                    absl::Span<const v1::JobFile> files) {
+absl::Status QueueStore::ChangeOutputs(
+    const std::string& job_id, absl::Span<const v1::JobFile> files,
+    const std::vector<std::string>& removed) {
   const MutexLock lock(mutex_);
   Database& database = *database_;
   return database.Transact([&]() -> absl::Status {
@@ -179,6 +180,13 @@ absl::Status QueueStore::AddOutputs(const std::string& job_id,
     if (!has_job) {
       return absl::NotFoundError(
           absl::StrCat("there is no job \"", PeerText(job_id), "\""));
+    }
+    for (const std::string& path : removed) {
+      Statement statement(database,
+                          "DELETE FROM outputs WHERE job = ? AND path = ?");
+      statement.BindText(1, job_id);
+      statement.BindText(2, path);
+      RETURN_IF_ERROR(statement.Step().status());
     }
     for (const v1::JobFile& file : files) {
       Statement statement(database,

@@ -50,8 +50,10 @@ class QueueStore {
 
   // Enters files that a job has left, in place of those with the same paths.
   // NotFound: there is no such job.
-  absl::Status AddOutputs(const std::string& job_id,
-                          absl::Span<const v1::JobFile> files);
+  // Forgets those with the paths in `removed`.
+  absl::Status ChangeOutputs(const std::string& job_id,
+                             absl::Span<const v1::JobFile> files,
+                             const std::vector<std::string>& removed);
   // In the order of their paths.
   absl::StatusOr<std::vector<v1::JobFile>> Outputs(const std::string& job_id);
   // The SHA-256 of all jobs' outputs. What else is needed, the jobs' records

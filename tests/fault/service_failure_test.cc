@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -86,6 +87,14 @@ TEST_F(ServiceFailureTest, NoJobIsLostOrRunTwiceWhenTheCoordinatorDies) {
   for (const std::string& id : ids) {
     service_.Run({"wait", id});
     EXPECT_EQ(service_.Describe(id).value("starts", 0), 1) << id;
+    // The daemon tells of each process.
+    int leaders = 0;
+    for (const std::string& line : Lines(daemon.Errors())) {
+      if (absl::StrContains(line, absl::StrCat("leader of ", id, " runs"))) {
+        ++leaders;
+      }
+    }
+    EXPECT_EQ(leaders, 1) << id;
   }
 }
 
@@ -124,9 +133,9 @@ TEST_F(ServiceFailureTest, AJobWhoseLeaderDiesStartsAgainFromItsCheckpoint) {
   const Process ps = service_.StartDaemon("ps_server", "ps-daemon");
   const Process worker = service_.StartDaemon("worker", "worker-daemon");
   ASSERT_TRUE(MembersAre(2)) << ps.Errors() << worker.Errors();
-  const std::string id = Submit({"--set", "epochs=60", "--retries", "1"});
+  const std::string id = Submit({"--set", "epochs=300", "--retries", "1"});
   ASSERT_TRUE(HasTrained(id));
-  absl::SleepFor(absl::Seconds(1));
+  absl::SleepFor(absl::Milliseconds(300));
   const pid_t leader = FindProcess(ps.Session(), "coordinator", "lead");
   ASSERT_GT(leader, 0);
   kill(leader, SIGKILL);

@@ -62,7 +62,6 @@ TEST_F(ServiceTest, RunsAJobAndGivesItsResultBack) {
   service_.Run({"download", ids[0], "--output", output});
   EXPECT_EQ(ReadJson(output + "/result.json").at("state"), "SUCCEEDED");
   EXPECT_TRUE(std::filesystem::exists(output + "/model.keras"));
-  // The model is the one that a run on this machine leaves.
   EXPECT_EQ(Lines(ReadText(output + "/history.csv")).size(), 4);
 }
 
@@ -115,6 +114,19 @@ TEST_F(ServiceTest, AJobReadsNoFileOutsideItsFolders) {
   EXPECT_THAT(service_.Run({"logs", id}),
               AllOf(HasSubstr("data.train.idx.features"),
                     HasSubstr("outside the job's folder")));
+}
+
+TEST_F(ServiceTest, AJobReadsNoModelOutsideItsFolders) {
+  const std::string model = service_.folder() / "model.json";
+  WriteText(model, "{\"secret\": 1}");
+  WriteText(job_.folder() / "empty.yaml",
+            "strategy: mirrored\ncluster: {worker: 1}\nmodel: " + model +
+                "\ndata: {train: {idx: {features: train-images, labels: "
+                "train-labels}}}\nbatch_size_per_replica: 64\n");
+  Process submit =
+      service_.Start({"submit", job_.folder() / "empty.yaml", "--wait"});
+  ASSERT_TRUE(submit.Wait(kJobLimit).has_value());
+  EXPECT_THAT(submit.Errors(), HasSubstr("model"));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "coordinator/cli/service/job_calls.h"
 
 #include <algorithm>
+#include <ostream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/clock.h"
@@ -43,8 +45,12 @@ absl::Status Patiently(const VerbContext& context,
                        absl::FunctionRef<absl::Status()> call) {
   const absl::Time end = MonotonicNow() + context.patience;
   absl::Duration pause = kMinPause;
+  bool has_told = false;
   for (;;) {
     absl::Status status = call();
+    if (!status.ok() && MayPass(status) && !std::exchange(has_told, true)) {
+      context.messages << status.message() << "; trying again" << std::endl;
+    }
     if (!MayPass(status) || context.is_interrupted() ||
         MonotonicNow() + pause > end) {
       return status;

@@ -14,8 +14,6 @@
 namespace paceline {
 namespace {
 
-// The leader only coordinates.
-constexpr uint64_t kLeaderMillicores = 100;
 // Of a random key.
 constexpr size_t kKeyBytes = 16;
 
@@ -123,7 +121,8 @@ absl::StatusOr<v1::Submission> MakeSubmission(const SubmitOptions& options,
     submission.set_timeout_micros(absl::ToInt64Microseconds(timeout));
   }
   RETURN_IF_ERROR(AddGroups(options, bundle.job, submission));
-  submission.mutable_leader()->set_millicores(kLeaderMillicores);
+  // The leader only coordinates: it needs no core of its own.
+  submission.mutable_leader();
   for (const BundledFile& each : bundle.files) {
     *submission.add_files() = each.file;
   }

@@ -98,10 +98,7 @@ absl::Status UploadFiles(const VerbContext& context, const JobBundle& bundle) {
     absl::StatusOr<v1::FindFilesResponse> answer;
     RETURN_IF_ERROR(Patiently(context, [&] {
       answer = context.client.FindFiles(request);
-      // Nobody waits for long for a coordinator that was never there.
-      return absl::IsDeadlineExceeded(answer.status())
-                 ? absl::AbortedError(answer.status().message())
-                 : answer.status();
+      return answer.status();
     }));
     const v1::FindFilesResponse& found = *answer;
     if (found.files_size() != request.sha256_size()) {

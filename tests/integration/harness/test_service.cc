@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -31,6 +32,8 @@ void TestService::StartCoordinator() {
       WithOptions({ProgramPath("coordinator"), "serve", "--listen", address_,
                    "--store", folder_ / "store"});
   options.output_path = folder_ / "coordinator";
+  // It says when it listens.
+  std::filesystem::remove(options.output_path + ".out");
   coordinator_.emplace(options);
   EXPECT_TRUE(WaitUntil(kJobLimit, [&] {
     return !coordinator_->Output().empty();

@@ -47,7 +47,8 @@ TEST_F(TaskCommandTest, AWorkerHasItsLeaderAndItsThreads) {
                           "--index=2", "--threads=2", "--listen=10.0.0.1:0"));
   EXPECT_THAT(
       child->environment,
-      ElementsAre(Pair("TF_CONFIG", ""), Pair("CUDA_VISIBLE_DEVICES", "1")));
+      ElementsAre(Pair("TF_CONFIG", ""), Pair("PACELINE_SECRET_FILE", ""),
+                  Pair("CUDA_VISIBLE_DEVICES", "1")));
   EXPECT_EQ(child->line, "0123456789abcdef");
   EXPECT_EQ(child->working_folder, home_ + "/files");
   EXPECT_EQ(child->log_path, home_ + "/logs/3/worker-2.log");

@@ -84,6 +84,7 @@ class ServiceServerTest : public testing::Test {
     v1::JobFile& file = *submission.add_files();
     file.set_path("job.yaml");
     file.set_sha256(Put("name: small"));
+    file.set_size_bytes(11);
     submission.add_overrides("epochs=2");
     return request;
   }
@@ -217,6 +218,7 @@ TEST_F(ServiceServerTest, LogsAndOutputsComeFromTasksOfTheJob) {
   v1::JobFile& file = *outputs.add_files();
   file.set_path("out/result.json");
   file.set_sha256(Put("{}"));
+  file.set_size_bytes(2);
   ASSERT_TRUE(client_->AddOutputs(outputs).ok());
   v1::GetJobRequest request;
   request.set_id(submitted->id());

@@ -201,7 +201,7 @@ TEST_F(BundleTest, TheSubmissionHasAGroupOfEachType) {
   EXPECT_EQ(submission->groups(1).each().memory_bytes(), uint64_t{4} << 30);
   EXPECT_EQ(submission->groups(1).each().gpus(), 1);
   EXPECT_EQ(submission->groups(1).labels().at("zone"), "b");
-  EXPECT_EQ(submission->leader().millicores(), 100);
+  EXPECT_EQ(submission->leader().millicores(), 0);
   EXPECT_EQ(submission->files_size(), 3);
   EXPECT_THAT(submission->overrides(), ElementsAre("name=\"mine\""));
   options.worker.labels = {"zone"};

@@ -102,15 +102,17 @@ TEST_F(QueueStoreTest, TheKeyIsDrawnOnce) {
 TEST_F(QueueStoreTest, OutputsBelongToTheirJob) {
   const std::vector<v1::JobFile> files = {FileOf("out/b", "bb", 2),
                                           FileOf("out/a", "aa", 1)};
-  const absl::Status no_job = store_->AddOutputs("a-1", files);
+  const absl::Status no_job = store_->ChangeOutputs("a-1", files, {});
   EXPECT_EQ(no_job.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(no_job.message()), HasSubstr("\"a-1\""));
   EXPECT_THAT(OutputsOf("a-1"), IsEmpty());
 
   Apply({StoreJob{JobNamed("a-1", 1)}, StoreJob{JobNamed("b-2", 2)}});
-  EXPECT_TRUE(store_->AddOutputs("a-1", files).ok());
-  EXPECT_TRUE(store_->AddOutputs("b-2", {FileOf("out/c", "aa", 1)}).ok());
-  EXPECT_TRUE(store_->AddOutputs("a-1", {FileOf("out/b", "cc", 3)}).ok());
+  EXPECT_TRUE(store_->ChangeOutputs("a-1", files, {}).ok());
+  EXPECT_TRUE(
+      store_->ChangeOutputs("b-2", {FileOf("out/c", "aa", 1)}, {}).ok());
+  EXPECT_TRUE(
+      store_->ChangeOutputs("a-1", {FileOf("out/b", "cc", 3)}, {}).ok());
   // A job that is stored again keeps them.
   Apply({StoreJob{JobNamed("a-1", 3)}});
   Reopen();

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Figures of a service, with the real programs (README.md has the last ones).
+
+  tests/benchmark/service.py [first_step | throughput | list]...
+
+Prints JSON: medians, and the values behind them.
+"""
+import json
+import os
+import pathlib
+import re
+import signal
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = ROOT / "build/release/bin"
+JOB = ROOT / "deploy/jobs/fashion_mnist.yaml"
+DATA = "/usr/share/datasets"
+PAIRS = 5
+JOBS_IN_STORE = 10_000
+
+
+class Service:
+    """A coordinator and its daemons on this machine."""
+
+    def __init__(self, folder, daemons=("ps_server", "worker")):
+        self.folder = pathlib.Path(folder)
+        self.processes = []
+        coordinator = self.start("coordinator", "serve", "--listen", "127.0.0.1:0",
+                                 "--store", self.folder / "store")
+        line = wait_for(lambda: re.search(r"listens on (\S+)", self.log("coordinator")))
+        self.address = line.group(1)
+        for program in daemons:
+            self.start(program, "--coordinator", self.address, "--name", program, "--work",
+                       self.folder / program, "--data", DATA, "--cores", "8")
+        wait_for(lambda: len(self.run("members", "-o", "name").split()) == len(daemons))
+        assert coordinator.poll() is None
+
+    def start(self, program, *arguments):
+        log = open(self.folder / f"{program}.log", "w")
+        process = subprocess.Popen([BIN / program, *map(str, arguments)], stdout=log, stderr=log)
+        self.processes.append(process)
+        return process
+
+    def log(self, program):
+        return (self.folder / f"{program}.log").read_text()
+
+    def run(self, *arguments):
+        return subprocess.run([BIN / "coordinator", *map(str, arguments)], check=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              env={**os.environ, "PACELINE_COORDINATOR": self.address}).stdout
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in reversed(self.processes):
+            process.send_signal(signal.SIGTERM)
+        for process in self.processes:
+            process.wait(40)
+
+
+def wait_for(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise TimeoutError(f"nothing after {seconds} s")
+
+
+def started(service, job):
+    """When the process of the job's leader was started, as its daemon logs it."""
+    text = re.search(rf"^I(\d{{8}} [\d:.]+) .*leader of {job} runs", service.log("ps_server"),
+                     re.MULTILINE).group(1)
+    base, micros = text.split(".")
+    return time.mktime(time.strptime(base, "%Y%m%d %H:%M:%S")) + float(f"0.{micros}")
+
+
+def first_step():
+    """Seconds from the start of `submit` to the end of the job's first step."""
+    seconds = []
+    with tempfile.TemporaryDirectory() as folder, Service(folder) as service:
+        for _ in range(PAIRS + 1):
+            begin = time.time()
+            job = service.run("submit", JOB, "--set", "epochs=1", "--set",
+                              "steps_per_epoch=20", "--set", "cluster.worker=1").strip()
+            service.run("wait", job)
+            result = json.loads(service.run("describe", job, "-o", "json"))["result"]
+            end = started(service, job) + result["timing"]["first_step_seconds"]
+            seconds.append(end - begin)
+    # The first one uploads the job's file.
+    return {"seconds": statistics.median(seconds[1:]), "all": seconds}
+
+
+def throughput():
+    """Examples per second of a job through a service, over those of `run`."""
+    changes = ["--set", "epochs=3", "--set", "cluster.worker=1"]
+    ratios = []
+    with tempfile.TemporaryDirectory() as folder, Service(folder) as service:
+        for pair in range(PAIRS):
+            job = service.run("submit", JOB, "--wait", *changes).strip().split()[0]
+            result = json.loads(service.run("describe", job, "-o", "json"))["result"]
+            output = pathlib.Path(folder) / f"run-{pair}"
+            subprocess.run([BIN / "coordinator", "run", JOB, "--output", output, *changes],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            own = json.loads((output / "result.json").read_text())
+            ratios.append(result["timing"]["examples_per_second"] /
+                          own["timing"]["examples_per_second"])
+    return {"ratio": statistics.median(ratios), "all": ratios}
+
+
+def fill(store, folder):
+    """Copies the one finished job in the store until there are many."""
+    subprocess.run(["protoc", f"--proto_path={ROOT / 'proto'}", f"--python_out={folder}",
+                    "paceline/v1/queue.proto", "paceline/v1/coordinator.proto",
+                    "paceline/v1/job.proto", "paceline/v1/tensor.proto"], check=True)
+    sys.path.insert(0, str(folder))
+    from paceline.v1 import queue_pb2  # pylint: disable=import-outside-toplevel
+    database = sqlite3.connect(store / "queue.db")
+    record = queue_pb2.JobRecord.FromString(
+        database.execute("SELECT record FROM jobs").fetchone()[0])
+    for number in range(2, JOBS_IN_STORE + 1):
+        record.id = f"{record.submission.name}-{number}"
+        record.number = number
+        database.execute("INSERT INTO jobs VALUES (?, ?)",
+                         (record.id, record.SerializeToString()))
+    database.execute("UPDATE numbers SET value = ?", (JOBS_IN_STORE,))
+    database.commit()
+    database.close()
+    return record.id
+
+
+def list_jobs():
+    """Seconds of `list` and `describe`, with all of their process."""
+    times = {"list": [], "list of all": [], "describe": []}
+    with tempfile.TemporaryDirectory() as folder:
+        with Service(folder) as service:
+            service.run("submit", JOB, "--wait", "--set", "epochs=1", "--set",
+                        "steps_per_epoch=5")
+        job = fill(pathlib.Path(folder) / "store", folder)
+        with Service(folder, daemons=()) as service:
+            for _ in range(PAIRS):
+                for name, command in (("list", ["list"]),
+                                      ("list of all", ["list", "--limit", "0"]),
+                                      ("describe", ["describe", job])):
+                    begin = time.monotonic()
+                    service.run(*command)
+                    times[name].append(time.monotonic() - begin)
+    return {name: {"seconds": statistics.median(all_), "all": all_}
+            for name, all_ in times.items()}
+
+
+BENCHMARKS = {"first_step": first_step, "throughput": throughput, "list": list_jobs}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or BENCHMARKS:
+        print(json.dumps({name: BENCHMARKS[name]()}), flush=True)
