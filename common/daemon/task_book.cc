@@ -43,6 +43,7 @@ v1::SyncRequest TaskBook::NextMessage() {
     report.set_address(held.address);
     report.set_exit_code(held.exit_code);
     report.set_error(held.error);
+    if (held.usage.has_value()) *report.mutable_usage() = *held.usage;
   }
   if (std::exchange(has_news_, false)) newest_ = last_sent_;
   return message;
@@ -144,13 +145,15 @@ void TaskBook::SetAddress(const HeldTask& task, const std::string& address) {
 }
 
 void TaskBook::SetOver(const HeldTask& task, int exit_code,
-                       const std::string& error) {
+                       const std::string& error,
+                       const std::optional<v1::Usage>& usage) {
   const auto found = held_.find(task);
   if (found == held_.end()) return;
   Held& held = found->second;
   held.is_over = true;
   held.exit_code = exit_code & 0xff;
   held.error = PeerText(error);
+  held.usage = usage;
   has_news_ = true;
 }
 

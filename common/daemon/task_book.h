@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,8 +80,9 @@ class TaskBook {
   // The leader listens at `address`.
   void SetAddress(const HeldTask& task, const std::string& address);
   // The task has ended, or could not be started. Of a long error the middle is
-  // left out.
-  void SetOver(const HeldTask& task, int exit_code, const std::string& error);
+  // left out. `usage`: where somebody knows it.
+  void SetOver(const HeldTask& task, int exit_code, const std::string& error,
+               const std::optional<v1::Usage>& usage = std::nullopt);
 
   // The daemon is going to end. Returns the tasks to end by SIGTERM.
   std::vector<HeldTask> Leave(absl::Time now);
@@ -94,6 +96,7 @@ class TaskBook {
     std::string address;
     int exit_code = 0;
     std::string error;
+    std::optional<v1::Usage> usage;
     // The first message that said that it is over; 0: none yet.
     uint64_t told_over = 0;
     bool was_asked_to_stop = false;

@@ -3,8 +3,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -28,7 +30,22 @@ constexpr absl::Duration kTidyInterval = absl::Minutes(1);
 
 TaskProcesses::Event NotStarted(const HeldTask& task, const absl::Status& why) {
   LOG(ERROR) << task.ToString() << " cannot be started: " << why.message();
-  return {task, "", kUnknownExitCode, std::string(why.message())};
+  return {task, "", kUnknownExitCode, std::string(why.message()), {}};
+}
+
+// The processors for tasks. A machine's ps and its workers begin at other ends.
+std::vector<int> CoresFor(TaskType type) {
+  std::vector<int> cores = OwnCores();
+  if (type == TaskType::kPs) std::reverse(cores.begin(), cores.end());
+  return cores;
+}
+
+std::optional<v1::Usage> UsageProto(const std::optional<ChildUsage>& usage) {
+  if (!usage.has_value()) return std::nullopt;
+  v1::Usage message;
+  message.set_cpu_micros(usage->cpu_micros);
+  message.set_peak_memory_bytes(usage->peak_memory_bytes);
+  return message;
 }
 
 }  // namespace
@@ -37,8 +54,11 @@ TaskProcesses::TaskProcesses(const DaemonOptions& options,
                              ServiceClient& client)
     : options_(options),
       client_(client),
+      limits_(/*root=*/"", CoresFor(options.place.type)),
       idle_jobs_(options.work_folder + "/jobs", MonotonicNow()),
-      next_tidying_(MonotonicNow()) {}
+      next_tidying_(MonotonicNow()) {
+  LOG(INFO) << "tasks are limited " << limits_.means();
+}
 
 void TaskProcesses::Start(const v1::TaskOrder& order) {
   // The task book has checked it.
@@ -61,8 +81,11 @@ void TaskProcesses::Signal(const HeldTask& task, int signal) {
   if (process.child.has_value()) {
     process.child->Kill(signal);
   } else if (!process.over.has_value()) {
-    process.over = {task, "", signal == SIGINT ? kStopped : kRestart,
-                    "it was ended before it was started"};
+    process.over = {task,
+                    "",
+                    signal == SIGINT ? kStopped : kRestart,
+                    "it was ended before it was started",
+                    {}};
   }
 }
 
@@ -88,15 +111,25 @@ std::optional<TaskProcesses::Event> TaskProcesses::Advance(const HeldTask& task,
   if (!process.exit_code.has_value()) {
     process.exit_code = process.child->Poll();
     if (!process.exit_code.has_value()) return LookForPort(task, process);
-    LOG(INFO) << task.ToString() << " has ended with exit code "
-              << *process.exit_code;
-    process.gpus.clear();
-    process.courier->TaskEnded(task);
+    TakeEnd(task, process);
   }
   if (!process.courier->HasShipped(task)) return std::nullopt;
-  return Event{
-      task, "", *process.exit_code,
-      *process.exit_code == kSuccess ? "" : LastErrorIn(process.paths.log)};
+  return Event{task, "", *process.exit_code, process.error,
+               UsageProto(process.child->usage())};
+}
+
+void TaskProcesses::TakeEnd(const HeldTask& task, Process& process) {
+  // The kernel may have killed another process of a task that went well.
+  if (*process.exit_code != kSuccess) process.error = process.limit->WhyEnded();
+  if (*process.exit_code != kSuccess && process.error.empty()) {
+    process.error = LastErrorIn(process.paths.log);
+  }
+  LOG(INFO) << task.ToString() << " has ended with exit code "
+            << *process.exit_code << (process.error.empty() ? "" : ": ")
+            << process.error;
+  process.limit.reset();
+  process.gpus.clear();
+  process.courier->TaskEnded(task);
 }
 
 std::optional<TaskProcesses::Event> TaskProcesses::Prepare(const HeldTask& task,
@@ -118,12 +151,15 @@ absl::Status TaskProcesses::Spawn(const HeldTask& task, Process& process) {
   ASSIGN_OR_RETURN(process.gpus, FreeGpus(process.order.resources().gpus()));
   ASSIGN_OR_RETURN(const std::string host, Host());
   ASSIGN_OR_RETURN(
-      const ChildOptions child,
+      ChildOptions child,
       CommandFor(process.order, task, process.paths, options_, host,
                  {process.gpus.begin(), process.gpus.end()}));
   RETURN_IF_ERROR(MakeDirectories(process.paths.log_folder));
   // Of a process of this daemon that ran before.
   unlink(process.paths.port.c_str());
+  ASSIGN_OR_RETURN(process.limit,
+                   limits_.Add(process.order.resources(), task.is_leader()));
+  child.limits = process.limit->child();
   ASSIGN_OR_RETURN(process.child, Child::Spawn(child));
   return absl::OkStatus();
 }
@@ -140,7 +176,7 @@ std::optional<TaskProcesses::Event> TaskProcesses::LookForPort(
     return std::nullopt;
   }
   process.listens = true;
-  return Event{task, Address{host_, port, true}.ToString(), 0, ""};
+  return Event{task, Address{host_, port, true}.ToString(), 0, "", {}};
 }
 
 std::shared_ptr<JobCourier> TaskProcesses::CourierOf(const HeldTask& task,

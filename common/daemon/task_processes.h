@@ -19,6 +19,7 @@
 #include "common/daemon/job_courier.h"
 #include "common/daemon/task_book.h"
 #include "common/daemon/task_command.h"
+#include "common/daemon/task_limits.h"
 #include "common/process/child.h"
 #include "common/rpc/service_client.h"
 #include "paceline/v1/queue.pb.h"
@@ -36,6 +37,8 @@ class TaskProcesses {
     std::string address;
     int exit_code = 0;
     std::string error;
+    // Of a task that has had a process.
+    std::optional<v1::Usage> usage;
   };
 
   // Both must outlive it.
@@ -57,9 +60,13 @@ class TaskProcesses {
     TaskPaths paths;
     std::shared_ptr<JobCourier> courier;
     std::set<int> gpus;
+    // While the task has a process.
+    std::unique_ptr<TaskLimit> limit;
     std::optional<Child> child;
     bool listens = false;
     std::optional<int> exit_code;
+    // Of the process that has ended, by its limit.
+    std::string error;
     // Set to end a task without a process.
     std::optional<Event> over;
   };
@@ -67,6 +74,8 @@ class TaskProcesses {
 
   // Brings a task forward. Returns what is new of it.
   std::optional<Event> Advance(const HeldTask& task, Process& process);
+  // The task's process has ended.
+  void TakeEnd(const HeldTask& task, Process& process);
   std::optional<Event> Prepare(const HeldTask& task, Process& process);
   absl::Status Spawn(const HeldTask& task, Process& process);
   // The leader's address, once it has written its port.
@@ -84,6 +93,7 @@ class TaskProcesses {
   ServiceClient& client_;
   // Where tasks listen; "": not known yet.
   std::string host_;
+  TaskLimits limits_;
   IdleJobs idle_jobs_;
   absl::Time next_tidying_;
   // By job and generation.

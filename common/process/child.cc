@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <glog/logging.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +58,55 @@ absl::StatusOr<FileDescriptor> CreateLog(const std::string& path) {
   return folder.CreateFile(parts.filename().string());
 }
 
+// The limits of a child as the kernel takes them.
+class KernelLimits {
+ public:
+  explicit KernelLimits(const ChildLimits& limits)
+      : cgroup_procs_(limits.cgroup_procs),
+        limits_cores_(!limits.cores.empty()),
+        limits_data_(limits.data_bytes != 0) {
+    CPU_ZERO(&cores_);
+    for (const int core : limits.cores) CPU_SET(core, &cores_);
+    PCHECK(getrlimit(RLIMIT_DATA, &data_) == 0);
+    // Both limits, so that the child cannot lift them.
+    data_.rlim_max = std::min<rlim_t>(data_.rlim_max, limits.data_bytes);
+    data_.rlim_cur = data_.rlim_max;
+  }
+
+  // In the child: makes only system calls. Whether all of them hold.
+  bool Apply() const {
+    // "0" is the process that writes.
+    if (cgroup_procs_ >= 0 && write(cgroup_procs_, "0", 1) != 1) return false;
+    if (limits_cores_ && sched_setaffinity(0, sizeof(cores_), &cores_) != 0) {
+      return false;
+    }
+    return !limits_data_ || setrlimit(RLIMIT_DATA, &data_) == 0;
+  }
+
+ private:
+  const int cgroup_procs_;
+  const bool limits_cores_;
+  const bool limits_data_;
+  cpu_set_t cores_;
+  rlimit data_;
+};
+
+ChildUsage UsageOf(const rusage& usage) {
+  const auto micros = [](const timeval& time) {
+    return uint64_t{1'000'000} * static_cast<uint64_t>(time.tv_sec) +
+           static_cast<uint64_t>(time.tv_usec);
+  };
+  return {micros(usage.ru_utime) + micros(usage.ru_stime),
+          static_cast<uint64_t>(usage.ru_maxrss) << 10};
+}
+
+// In the child: `message` into its log.
+[[noreturn]] void GiveUp(absl::string_view message) {
+  [[maybe_unused]] const ssize_t written =
+      write(STDERR_FILENO, message.data(), message.size());
+  _exit(127);
+}
+
 }  // namespace
 
 absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
@@ -78,6 +129,7 @@ absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
   const std::vector<char*> envp = Pointers(environment);
   const char* const working_folder =
       options.working_folder.empty() ? nullptr : options.working_folder.c_str();
+  const KernelLimits limits(options.limits);
   const pid_t parent = getpid();
 
   const pid_t pid = fork();
@@ -95,14 +147,11 @@ absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
     dup2(log.get(), STDOUT_FILENO);
     dup2(log.get(), STDERR_FILENO);
     fcntl(lifetime[0], F_SETFD, 0);
+    if (!limits.Apply()) GiveUp("cannot put this task under its limits\n");
     if (working_folder == nullptr || chdir(working_folder) == 0) {
       execve(argv[0], argv.data(), envp.data());
     }
-    constexpr char kMessage[] =
-        "cannot execute the program of this task in its folder\n";
-    [[maybe_unused]] const ssize_t written =
-        write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1);
-    _exit(127);
+    GiveUp("cannot execute the program of this task in its folder\n");
   }
   const int fork_error = errno;
   close(lifetime[0]);
@@ -116,12 +165,14 @@ absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
 Child::Child(Child&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       lifetime_fd_(std::exchange(other.lifetime_fd_, -1)),
-      exit_code_(other.exit_code_) {}
+      exit_code_(other.exit_code_),
+      usage_(other.usage_) {}
 
 Child& Child::operator=(Child&& other) noexcept {
   std::swap(pid_, other.pid_);
   std::swap(lifetime_fd_, other.lifetime_fd_);
   std::swap(exit_code_, other.exit_code_);
+  std::swap(usage_, other.usage_);
   return *this;
 }
 
@@ -136,8 +187,10 @@ Child::~Child() {
 std::optional<int> Child::Poll() {
   if (exit_code_.has_value()) return exit_code_;
   int status = 0;
-  const pid_t waited = waitpid(pid_, &status, WNOHANG);
+  rusage usage;
+  const pid_t waited = wait4(pid_, &status, WNOHANG, &usage);
   if (waited == pid_) {
+    usage_ = UsageOf(usage);
     exit_code_ =
         WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   } else if (waited < 0 && errno == ECHILD) {

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,28 @@
 #include "absl/status/statusor.h"
 
 namespace paceline {
+
+// What a child may use. Its own children inherit it.
+struct ChildLimits {
+  // The processors, by the kernel's numbers; empty: those of this process.
+  std::vector<int> cores;
+  // Its data: private writable memory, used or only mapped (RLIMIT_DATA), in
+  // bytes. 0: as much as this process.
+  uint64_t data_bytes = 0;
+  // The file cgroup.procs of the control group that it enters, open for
+  // writing; -1: that of this process.
+  int cgroup_procs = -1;
+};
+
+// What a child took that has ended, with those of its own children for which it
+// waited.
+struct ChildUsage {
+  // In user and in system mode.
+  uint64_t cpu_micros = 0;
+  // The most that one process had resident. At least what this process had when
+  // it spawned the child.
+  uint64_t peak_memory_bytes = 0;
+};
 
 struct ChildOptions {
   // The program, which must be a path, and its arguments. The option
@@ -27,6 +50,8 @@ struct ChildOptions {
   // A line that only the child can read, through the pipe of `--lifetime_fd`.
   // Must fit into the pipe's buffer.
   std::string line;
+  // Hold before the program runs. If they cannot, it does not run.
+  ChildLimits limits;
 };
 
 // The exit code of a child for which other code has waited.
@@ -49,6 +74,9 @@ class Child {
   // runs. Does not block.
   std::optional<int> Poll();
 
+  // Set by the Poll that returns the exit code, unless that is unknown.
+  const std::optional<ChildUsage>& usage() const { return usage_; }
+
   void Kill(int signal);
 
  private:
@@ -58,6 +86,7 @@ class Child {
   // The parent's end of the pipe.
   int lifetime_fd_;
   std::optional<int> exit_code_;
+  std::optional<ChildUsage> usage_;
 };
 
 }  // namespace paceline

@@ -158,13 +158,14 @@ void JobQueue::State::TaskRuns(Job& job, v1::Placement& placement,
 
 void JobQueue::State::TaskOver(Job& job, v1::Placement& placement,
                                int exit_code, absl::string_view error,
-                               absl::Time now) {
+                               absl::Time now, const v1::Usage* usage) {
   CHECK(!IsOver(placement));
   const absl::StatusOr<TaskId> task = TaskFromProto(placement.task());
   CHECK(task.ok()) << task.status();
   placement.set_state(v1::TASK_STATE_OVER);
   placement.set_exit_code(exit_code);
   placement.set_error(PeerText(error));
+  if (usage != nullptr) *placement.mutable_usage() = *usage;
   Daemon& daemon = daemons.at(placement.daemon());
   daemon.tasks.erase({job.number(), *task});
   daemon.withdrawn.erase({job.number(), *task});

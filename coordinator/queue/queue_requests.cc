@@ -29,6 +29,8 @@ constexpr size_t kMaxErrorBytes = 4096;
 constexpr uint64_t kMaxMillicores = 1'000'000'000;
 constexpr uint64_t kMaxMemoryBytes = uint64_t{1} << 46;
 constexpr uint64_t kMaxGpus = 1024;
+// Thousands of processors for years, and still far below 2^63.
+constexpr uint64_t kMaxCpuMicros = uint64_t{1} << 60;
 constexpr uint32_t kMaxRetries = 1'000'000;
 constexpr uint64_t kMaxTimeoutMicros = uint64_t{10} * 366 * 86'400 * 1'000'000;
 // Of one daemon: beside kMaxTasksOfDaemon, some that are over or given up.
@@ -122,6 +124,13 @@ absl::Status CheckTraits(const Message& message) {
   return CheckLabels("labels", message.labels());
 }
 
+absl::Status CheckUsage(absl::string_view field, const v1::Usage& usage) {
+  RETURN_IF_ERROR(CheckAtMost(absl::StrCat(field, ".cpu_micros"),
+                              usage.cpu_micros(), kMaxCpuMicros));
+  return CheckAtMost(absl::StrCat(field, ".peak_memory_bytes"),
+                     usage.peak_memory_bytes(), kMaxMemoryBytes);
+}
+
 absl::Status CheckReport(absl::string_view field,
                          const v1::TaskReport& report) {
   RETURN_IF_ERROR(CheckName(absl::StrCat(field, ".job"), report.task().job(),
@@ -134,6 +143,7 @@ absl::Status CheckReport(absl::string_view field,
   }
   RETURN_IF_ERROR(
       CheckAtMost(absl::StrCat(field, ".exit_code"), report.exit_code(), 255));
+  RETURN_IF_ERROR(CheckUsage(absl::StrCat(field, ".usage"), report.usage()));
   if (!report.address().empty()) {
     RETURN_IF_ERROR(CheckName(absl::StrCat(field, ".address"), report.address(),
                               kMaxNameBytes));

@@ -58,9 +58,10 @@ struct JobQueue::State {
   void Start(Job& job, const Assignment& assignment, absl::Time now);
   // A daemon reports a task that is not over.
   void TaskRuns(Job& job, v1::Placement& placement, absl::string_view address);
-  // A task that was not over is.
+  // A task that was not over is. `usage`: null where nobody knows it.
   void TaskOver(Job& job, v1::Placement& placement, int exit_code,
-                absl::string_view error, absl::Time now);
+                absl::string_view error, absl::Time now,
+                const v1::Usage* usage = nullptr);
   // The job should end soon; after a while it is made to.
   void RequestStop(Job& job, v1::StopReason reason, absl::Time now);
   // A job that waits ends.

@@ -131,7 +131,8 @@ void TakeReports(const v1::SyncRequest& request, absl::Time now, Daemon& daemon,
     state.TaskRuns(*held.job, *held.placement, report.address());
     if (report.state() == v1::TASK_STATE_OVER) {
       state.TaskOver(*held.job, *held.placement,
-                     static_cast<int>(report.exit_code()), report.error(), now);
+                     static_cast<int>(report.exit_code()), report.error(), now,
+                     report.has_usage() ? &report.usage() : nullptr);
     }
   }
 

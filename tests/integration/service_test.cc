@@ -55,6 +55,10 @@ TEST_F(ServiceTest, RunsAJobAndGivesItsResultBack) {
   const nlohmann::json view = service_.Describe(ids[0]);
   EXPECT_EQ(view.at("state"), "SUCCEEDED");
   EXPECT_EQ(view.at("result").at("state"), "SUCCEEDED");
+  for (const nlohmann::json& task : view.at("tasks")) {
+    EXPECT_GT(task.at("cpu_seconds"), 0) << task;
+    EXPECT_GT(task.at("peak_memory_bytes"), 1 << 20) << task;
+  }
   EXPECT_THAT(service_.Run({"logs", ids[0], "--task", "worker-1"}),
               Not(testing::IsEmpty()));
 

@@ -98,7 +98,8 @@ void SubmitOptions::AddTo(CLI::App& app) {
         ->capture_default_str();
     app.add_option(absl::StrCat("--", type, "-memory"), group.memory,
                    absl::StrCat("Memory of each ", type,
-                                ": 512MiB, 4GiB; default none is reserved."));
+                                ": 512MiB, 4GiB; default none is reserved, and "
+                                "there is no limit."));
     AddLabels(app, absl::StrCat("--", type, "-label"), group.labels);
   }
   app.add_option("--worker-gpus", worker.gpus, "GPUs of each worker.")

@@ -109,9 +109,16 @@ ordered_json PlacementJson(const v1::Placement& placement) {
                        {"state", TaskStateText(placement.state())},
                        {"address", placement.address()},
                        {"exit_code", nullptr},
+                       {"cpu_seconds", nullptr},
+                       {"peak_memory_bytes", nullptr},
                        {"error", placement.error()}};
   if (placement.state() == v1::TASK_STATE_OVER) {
     json["exit_code"] = placement.exit_code();
+  }
+  if (placement.has_usage()) {
+    json["cpu_seconds"] =
+        static_cast<double>(placement.usage().cpu_micros()) / 1e6;
+    json["peak_memory_bytes"] = placement.usage().peak_memory_bytes();
   }
   return json;
 }
@@ -163,15 +170,25 @@ void AddTime(absl::string_view name, int64_t micros, absl::Time now,
           text);
 }
 
+// "0.4s", "1h5m".
+std::string CpuText(const v1::Usage& usage) {
+  const double seconds = static_cast<double>(usage.cpu_micros()) / 1e6;
+  return seconds < 60 ? absl::StrFormat("%.1fs", seconds)
+                      : ShortDuration(absl::Seconds(seconds));
+}
+
 void AddTasks(const v1::JobView& job, std::string& text) {
   if (job.record().placements().empty()) return;
   std::vector<std::vector<std::string>> rows = {
-      {"TASK", "DAEMON", "STATE", "EXIT", "ERROR"}};
+      {"TASK", "DAEMON", "STATE", "EXIT", "CPU", "MEMORY", "ERROR"}};
   for (const v1::Placement& each : job.record().placements()) {
     const bool is_over = each.state() == v1::TASK_STATE_OVER;
     rows.push_back(
         {TaskText(each.task()), each.daemon(), TaskStateText(each.state()),
-         is_over ? absl::StrCat(each.exit_code()) : "", each.error()});
+         is_over ? absl::StrCat(each.exit_code()) : "",
+         each.has_usage() ? CpuText(each.usage()) : "",
+         each.has_usage() ? ShortSize(each.usage().peak_memory_bytes()) : "",
+         each.error()});
   }
   absl::StrAppend(&text, "tasks:\n", TableText(rows, "  "));
 }

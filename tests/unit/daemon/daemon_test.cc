@@ -30,6 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const HeldTask kLeader = {"job-1", 1, {TaskType::kChief, 0}};
 const HeldTask kWorker = {"job-1", 1, {TaskType::kWorker, 0}};
@@ -191,6 +192,28 @@ TEST_F(DaemonTest, ATaskWhoseFilesCannotBeFetchedIsOver) {
   EXPECT_EQ(Report(kWorker)->exit_code(), 255);
   EXPECT_THAT(Report(kWorker)->error(), HasSubstr("../outside"));
   EXPECT_FALSE(fs::exists(home_ + "/work/jobs/job-1/outside"));
+}
+
+TEST_F(DaemonTest, ATaskGetsNoMoreMemoryThanItsOrderHasAndTellsWhatItTook) {
+  WriteProgram("worker",
+               "echo begins\n"
+               "x=$(head -c 100000000 /dev/zero | tr '\\0' x)\n"
+               "echo has all\n");
+  const absl::Status status = RunWith([&] {
+    v1::TaskOrder order = Order(kWorker);
+    order.mutable_resources()->set_millicores(1000);
+    order.mutable_resources()->set_memory_bytes(64 << 20);
+    SetOrders({order});
+    AwaitOver(kWorker);
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  MutexLock lock(books_.mutex);
+  ASSERT_NE(Report(kWorker), nullptr);
+  EXPECT_NE(Report(kWorker)->exit_code(), 0);
+  EXPECT_GT(Report(kWorker)->usage().cpu_micros(), 0);
+  EXPECT_GT(Report(kWorker)->usage().peak_memory_bytes(), 0);
+  EXPECT_THAT(books_.logs["worker-0"], HasSubstr("begins"));
+  EXPECT_THAT(books_.logs["worker-0"], Not(HasSubstr("has all")));
 }
 
 TEST_F(DaemonTest, ASignalEndsTasksAndTellsTheirEnds) {

@@ -134,7 +134,9 @@ TEST_F(TaskBookTest, EndsWhatIsWithdrawnAndKillsItAfterTheGrace) {
 TEST_F(TaskBookTest, HoldsATaskThatIsOverUntilItsReportIsAnswered) {
   Exchange({kItsWorker});
   const uint64_t before = book_.NextMessage().sequence();
-  book_.SetOver(kItsWorker, 3, "why");
+  v1::Usage usage;
+  usage.set_cpu_micros(5);
+  book_.SetOver(kItsWorker, 3, "why", usage);
   // The answer to a message that said that it runs.
   EXPECT_THAT(Take(before, Answer({})).end, IsEmpty());
   v1::SyncRequest message = book_.NextMessage();
@@ -142,6 +144,7 @@ TEST_F(TaskBookTest, HoldsATaskThatIsOverUntilItsReportIsAnswered) {
   EXPECT_EQ(message.tasks(0).state(), v1::TASK_STATE_OVER);
   EXPECT_EQ(message.tasks(0).exit_code(), 3);
   EXPECT_EQ(message.tasks(0).error(), "why");
+  EXPECT_EQ(message.tasks(0).usage().cpu_micros(), 5);
   // While it is still ordered, it is neither started again nor forgotten.
   EXPECT_THAT(Take(message.sequence(), Answer({kItsWorker})).start, IsEmpty());
   message = book_.NextMessage();
@@ -186,6 +189,7 @@ TEST_F(TaskBookTest, LeavingEndsAllAndStartsNothing) {
   const v1::SyncRequest last = book_.NextMessage();
   ASSERT_THAT(last.tasks(), SizeIs(2));
   EXPECT_EQ(last.tasks(0).error(), "its daemon is leaving");
+  EXPECT_FALSE(last.tasks(0).has_usage());
   EXPECT_FALSE(book_.HasToldAllEnds());
   Take(last.sequence(), Answer({kItsLeader}));
   EXPECT_TRUE(book_.HasToldAllEnds());

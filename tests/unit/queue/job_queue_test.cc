@@ -63,6 +63,23 @@ TEST_F(JobQueueTest, TheLeadersEndIsTheJobsEnd) {
   EXPECT_EQ(queue_->daemons().at("a").used, Resources());
 }
 
+TEST_F(JobQueueTest, WhatATaskTookIsInTheRecord) {
+  const std::string id = Run(JobOf(1, 1));
+  for (v1::TaskReport& report : *messages_["a"].mutable_tasks()) {
+    if (report.task().task().type() != v1::TASK_TYPE_CHIEF) continue;
+    report.mutable_usage()->set_cpu_micros(7);
+    report.mutable_usage()->set_peak_memory_bytes(9);
+  }
+  Sync("a");
+  EXPECT_FALSE(queue_->FindJob(id)->placements(0).has_usage());
+  EndWith(id, 0);
+  Restart();
+  const v1::JobRecord& record = *queue_->FindJob(id);
+  EXPECT_EQ(record.placements(0).usage().cpu_micros(), 7);
+  EXPECT_EQ(record.placements(0).usage().peak_memory_bytes(), 9);
+  EXPECT_FALSE(record.placements(1).has_usage());
+}
+
 TEST_F(JobQueueTest, ASubmissionWithAKnownKeyIsTheSameJob) {
   AddDaemon("a", 4);
   v1::Submission job = JobOf(1, 1);

@@ -81,6 +81,16 @@ TEST(CheckSyncTest, NamesTheFieldItsValueAndWhatIsExpected) {
        "tasks[0].state: 0; expected TASK_STATE_RUNNING or"},
       {[](auto& m) { m.mutable_tasks(0)->set_exit_code(256); },
        "tasks[0].exit_code: 256; expected at most 255"},
+      {[](auto& m) {
+         m.mutable_tasks(0)->mutable_usage()->set_cpu_micros(~uint64_t{0});
+       },
+       "tasks[0].usage.cpu_micros: 18446744073709551615; expected at most "
+       "1152921504606846976"},
+      {[](auto& m) {
+         m.mutable_tasks(0)->mutable_usage()->set_peak_memory_bytes(uint64_t{1}
+                                                                    << 47);
+       },
+       "tasks[0].usage.peak_memory_bytes: 140737488355328; expected at most"},
       {[](auto& m) { m.mutable_tasks(0)->set_error(std::string(5000, 'e')); },
        "tasks[0].error: bytes: 5000; expected at most 4096"},
       {[](auto& m) { *m.add_tasks() = m.tasks(0); },

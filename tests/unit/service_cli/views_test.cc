@@ -57,6 +57,7 @@ v1::JobView ExampleJob() {
             daemon: "host-a"
             state: TASK_STATE_OVER
             exit_code: 1
+            usage { cpu_micros: 1500000 peak_memory_bytes: 1572864 }
           }
           placements {
             task { type: TASK_TYPE_WORKER index: 1 }
@@ -144,9 +145,11 @@ TEST(ViewsTest, AJobIsJson) {
     "files": [{"path": "job.yaml", "size_bytes": 10, "sha256": "ab"}],
     "tasks": [
       {"task": "leader", "daemon": "host-a", "state": "over", "address": "",
-       "exit_code": 1, "error": ""},
+       "exit_code": 1, "cpu_seconds": 1.5, "peak_memory_bytes": 1572864,
+       "error": ""},
       {"task": "worker-1", "daemon": "host-b", "state": "running",
-       "address": "host-b:4000", "exit_code": null, "error": ""}],
+       "address": "host-b:4000", "exit_code": null, "cpu_seconds": null,
+       "peak_memory_bytes": null, "error": ""}],
     "outputs": [{"path": "out/result.json", "size_bytes": 2048,
                  "sha256": "cd"}],
     "result": {"steps": 100, "metrics": {"loss": 0.5}}})json"));
@@ -182,10 +185,14 @@ TEST(ViewsTest, AJobIsText) {
   EXPECT_THAT(text, HasSubstr("starts:      2, 2 failed, 3 retries\n"));
   EXPECT_THAT(text, HasSubstr("worker:      2, each with 1 core, 1 GiB, 1 GPU, "
                               "on zone=b\n"));
-  EXPECT_THAT(text, HasSubstr("tasks:\n"
-                              "  TASK      DAEMON  STATE    EXIT  ERROR\n"
-                              "  leader    host-a  over     1     -\n"
-                              "  worker-1  host-b  running  -     -\n"));
+  EXPECT_THAT(text,
+              HasSubstr("tasks:\n"
+                        "  TASK      DAEMON  STATE    EXIT  CPU   MEMORY  "
+                        " ERROR\n"
+                        "  leader    host-a  over     1     1.5s  1.5 MiB "
+                        " -\n"
+                        "  worker-1  host-b  running  -     -     -       "
+                        " -\n"));
   EXPECT_THAT(text, HasSubstr("  out/result.json  2.0 KiB\n"));
   EXPECT_THAT(text, HasSubstr("  metrics: {\"loss\":0.5}\n"));
   // What comes from elsewhere cannot steer the terminal.
