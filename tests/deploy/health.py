@@ -1,5 +1,6 @@
 """Asks a task of Paceline for its health, as a kubelet does (grpc.health.v1)."""
 
+import sys
 import time
 
 import grpc
@@ -22,3 +23,7 @@ def wait_until_serving(address, service, timeout_s=30):
         if time.monotonic() > end:
             raise TimeoutError(f"{address} does not serve {service} after {timeout_s} s")
         time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    wait_until_serving(*sys.argv[1:])

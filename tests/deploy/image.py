@@ -8,7 +8,6 @@ stage `build`. image.py REPOSITORY BUILD FOLDER
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 
 import dockerfile
@@ -31,13 +30,24 @@ def make_base(archive):
         os.rename(part, archive)
 
 
-def make(repository, build, folder):
-    """Makes the content of the image, which must not be there, and returns its configuration."""
-    make_base(os.path.join(repository, "build/deploy/base.tar"))
+def content(repository, build):
+    """The folder with the image's content, made unless it is there, and the image's configuration.
+
+    scripts/check_deploy removes it before its tests, which share it.
+    """
+    stage = dockerfile.read(repository + "/deploy/docker/Dockerfile")["paceline"]
+    folder = repository + "/build/deploy/image"
+    if not os.path.exists(folder):
+        with tempfile.TemporaryDirectory(dir=repository + "/build/deploy") as unfinished:
+            make(stage, repository, build, unfinished + "/image")
+            os.rename(unfinished + "/image", folder)
+    return folder, dockerfile.configuration(stage)
+
+
+def make(stage, repository, build, folder):
+    make_base(repository + "/build/deploy/base.tar")
     os.makedirs(folder)
-    subprocess.run(["tar", "-xf", os.path.join(repository, "build/deploy/base.tar"), "-C", folder],
-                   check=True)
-    stage = dockerfile.read(os.path.join(repository, "deploy/docker/Dockerfile"))["paceline"]
+    subprocess.run(["tar", "-xf", repository + "/build/deploy/base.tar", "-C", folder], check=True)
     with tempfile.TemporaryDirectory() as packages:
         subprocess.run(["cpack", "-G", "DEB", "-B", packages], cwd=build, check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -46,7 +56,6 @@ def make(repository, build, folder):
                 take(text, folder, packages)
             elif instruction == "WORKDIR":
                 os.makedirs(folder + text, exist_ok=True)
-    return dockerfile.configuration(stage)
 
 
 def take(text, folder, packages):
@@ -66,7 +75,3 @@ def take(text, folder, packages):
     os.remove(folder + "/etc/resolv.conf")
     if result.returncode != 0:
         raise RuntimeError(f"{command}: {result.returncode}\n{result.stdout}")
-
-
-if __name__ == "__main__":
-    print(make(*sys.argv[1:4]))

@@ -33,9 +33,8 @@ class ImageTest(unittest.TestCase):
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        cls.root, cls.store = folder.name + "/image", folder.name + "/store"
-        cls.configuration = image.make(REPOSITORY, BUILD, cls.root)
-        cls.secrets = folder.name + "/secrets"
+        cls.root, cls.configuration = image.content(REPOSITORY, BUILD)
+        cls.store, cls.secrets = folder.name + "/store", folder.name + "/secrets"
         for path in [cls.store, cls.secrets]:
             os.mkdir(path)
         os.chown(cls.store, cls.configuration["user"], cls.configuration["group"])
@@ -72,11 +71,11 @@ class ImageTest(unittest.TestCase):
         command = ["coordinator", "serve", "--listen", address, "--secret-file", "/etc/paceline/secret"]
         mounts = {"/var/lib/paceline": (self.store, True), "/etc/paceline": (self.secrets, False),
                   "/tmp": (None, True)}
-        with container.start(self.root, command, self.configuration, mounts,
-                             stdout=subprocess.DEVNULL) as process:
+        with container.Container(self.root, command, self.configuration, mounts,
+                                 stdout=subprocess.DEVNULL) as coordinator:
             health.wait_until_serving(address, "readiness")
-            process.send_signal(signal.SIGTERM)
-            self.assertEqual(process.wait(timeout=30), 0)
+            coordinator.signal(signal.SIGTERM)
+            self.assertEqual(coordinator.wait(timeout_s=30), 0)
         self.assertTrue(os.listdir(self.store))
 
 

@@ -9,10 +9,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import addresses
 import health
+import small_job
 import units
 
 REPOSITORY, BUILD = map(os.path.abspath, sys.argv[1:3])
@@ -92,14 +94,42 @@ class PackageTest(unittest.TestCase):
                 if option.startswith("--"):
                     self.assertIn(option, known)
 
-    def test_the_coordinator_serves(self):
+    def start(self, service, changes):
+        """Starts what a unit would; it ends with the test."""
+        with open(f"{self.folder.name}/{service}.log", "w", encoding="utf-8") as log:
+            process = subprocess.Popen(self.command(service, changes), stdout=log, stderr=log)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_its_services_run_a_job(self):
+        print("no systemd boots here: the units' command lines are started without their sandbox")
         with open(self.folder.name + "/secret", "w", encoding="utf-8") as file:
             file.write("0123456789abcdef" * 4)
         address = addresses.free_address()
-        with subprocess.Popen(self.command("coordinator", {"PACELINE_LISTEN": address})) as process:
-            health.wait_until_serving(address, "readiness")
+        services = [self.start("coordinator", {"PACELINE_LISTEN": address})]
+        health.wait_until_serving(address, "readiness")
+        program = self.root + "/usr/bin/paceline"
+        if "--work " in run(f"{self.root}/usr/lib/paceline/worker", "--help"):
+            for service in ["ps", "worker"]:
+                services.append(self.start(service, {
+                    "PACELINE_COORDINATOR": address,
+                    "PACELINE_OPTIONS": f"--name {service} --cores 2 --data {small_job.DATA}"}))
+            with open(self.folder.name + "/job.yaml", "w", encoding="utf-8") as file:
+                file.write(small_job.text(epochs=2))
+            environment = {"PACELINE_COORDINATOR": address,
+                           "PACELINE_SECRET_FILE": self.folder.name + "/secret"}
+            self.wait_for_members(program, environment, ["ps", "worker"])
+            run(program, "submit", self.folder.name + "/job.yaml", "--wait", env=environment)
+        for process in reversed(services):
             process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(timeout=30), 0)
+
+    def wait_for_members(self, program, environment, names):
+        end = time.monotonic() + 30
+        while not set(names) <= set(run(program, "members", env=environment).split()):
+            self.assertLess(time.monotonic(), end, f"not all of {names}")
+            time.sleep(0.2)
 
     def test_removal_leaves_what_is_the_users(self):
         self.dpkg("--remove", "paceline")

@@ -1,0 +1,120 @@
+"""Runs the pods of rendered manifests, as far as a kubelet and a StatefulSet's controller do it.
+
+Of a container it takes command, environment, user, mounts and probes from the manifest, and the
+rest from the image; of a pod its names. It does not take limits, NetworkPolicies and the
+scheduler's part.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import chart
+import container
+import pod_network
+
+HEALTH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "health.py")
+
+
+class Pods:
+    """`secrets`: {name: {key: text}}. `folder` keeps volumes and logs."""
+
+    def __init__(self, objects, image, configuration, secrets, folder, namespace):
+        self.stateful_sets = chart.of_kind(objects, "StatefulSet")
+        self.services = chart.of_kind(objects, "Service")
+        self.image, self.configuration = image, configuration
+        self.secrets, self.folder, self.namespace = secrets, folder, namespace
+        self.running = {}
+        os.makedirs(folder + "/logs")
+        self.network = pod_network.PodNetwork(folder + "/hosts")
+
+    def remove_all(self):
+        for name in list(self.running):
+            self.kill(name)
+        self.network.remove_all()
+
+    def start_all(self):
+        for name, thing in self.stateful_sets.items():
+            for ordinal in range(thing["spec"]["replicas"]):
+                self.start(name, ordinal)
+
+    def start(self, name, ordinal):
+        """Starts pod `ordinal` of a StatefulSet; once more with its claims, if it was killed."""
+        spec = self.stateful_sets[name]["spec"]
+        pod, service = f"{name}-{ordinal}", self.services[spec["serviceName"]]
+        claims = [claim["metadata"]["name"] for claim in spec.get("volumeClaimTemplates", [])]
+        self.start_pod(pod, spec["template"]["spec"], claims, self.in_domain(f"{pod}.{spec['serviceName']}"))
+        if service["spec"].get("clusterIP") != "None":
+            self.network.move_service(self.in_domain(spec["serviceName"]), pod)
+
+    def in_domain(self, name):
+        """What a name of the namespace is called."""
+        return [name, f"{name}.{self.namespace}", f"{name}.{self.namespace}.svc",
+                f"{name}.{self.namespace}.svc.cluster.local"]
+
+    def start_pod(self, pod, spec, claims=(), names=()):
+        self.network.add(pod, names)
+        spec_container, = spec["containers"]
+        security = spec["securityContext"]
+        environment = dict(self.configuration["env"])
+        for variable in spec_container.get("env", []):
+            environment[variable["name"]] = variable.get("value") or {
+                "metadata.name": pod}[variable["valueFrom"]["fieldRef"]["fieldPath"]]
+        command = [re.sub(r"\$\((\w+)\)", lambda match: environment[match[1]], word)
+                   for word in spec_container["command"]]
+        volumes = {volume["name"]: volume for volume in spec["volumes"]}
+        mounts = {"/etc/hosts": (self.network.hosts_path, False)}
+        for mount in spec_container["volumeMounts"]:
+            if mount["name"] in claims:
+                source = self.make_folder(f"claims/{mount['name']}-{pod}", security["fsGroup"])
+            else:
+                source = self.volume(pod, volumes[mount["name"]], security["fsGroup"])
+            mounts[mount["mountPath"]] = (source, not mount.get("readOnly", False))
+        configuration = {"user": security["runAsUser"], "group": security["runAsGroup"],
+                         "folder": self.configuration["folder"], "env": environment}
+        with open(f"{self.folder}/logs/{pod}", "a", encoding="utf-8") as log:
+            self.running[pod] = container.Container(
+                self.image, command, configuration, mounts, self.network.namespace(pod), stdout=log,
+                stderr=subprocess.STDOUT)
+
+    def volume(self, pod, volume, group):
+        """The folder that is a volume of a pod."""
+        if "hostPath" in volume:
+            return volume["hostPath"]["path"]
+        folder = self.make_folder(f"pods/{pod}/{volume['name']}", group)
+        if "secret" in volume:
+            for item in volume["secret"]["items"]:
+                path = f"{folder}/{item['path']}"
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(self.secrets[volume["secret"]["secretName"]][item["key"]])
+                os.chown(path, 0, group)
+                os.chmod(path, volume["secret"]["defaultMode"])
+        else:
+            assert "emptyDir" in volume, volume
+        return folder
+
+    def make_folder(self, name, group):
+        path = f"{self.folder}/{name}"
+        os.makedirs(path, exist_ok=True)
+        os.chown(path, 0, group)
+        os.chmod(path, 0o2775)
+        return path
+
+    def kill(self, pod):
+        """Ends a pod at once, as when its node goes."""
+        self.running.pop(pod).kill()
+        self.network.remove(pod)
+        shutil.rmtree(f"{self.folder}/pods/{pod}", ignore_errors=True)
+
+    def probe(self, name, ordinal, kind):
+        """Waits until a pod's probe of this kind succeeds; CalledProcessError if it does not."""
+        probe = self.stateful_sets[name]["spec"]["template"]["spec"]["containers"][0][kind]["grpc"]
+        address = f"{self.network.addresses[f'{name}-{ordinal}']}:{probe['port']}"
+        subprocess.run(self.network.on_node(sys.executable, HEALTH, address, probe["service"]), check=True,
+                       capture_output=True, text=True)
+
+    def log(self, pod):
+        with open(f"{self.folder}/logs/{pod}", encoding="utf-8") as file:
+            return file.read()

@@ -1,0 +1,129 @@
+"""Runs the chart's pods, and a job in them: pods_test.py REPOSITORY BUILD.
+
+Each pod has a network namespace of its own, and the image's content as its root file system.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import chart
+import image
+import pod_network
+import pods
+import small_job
+
+REPOSITORY, BUILD = map(os.path.abspath, sys.argv[1:3])
+COORDINATOR, WORKER = "demo-paceline-coordinator", "demo-paceline-worker"
+# Each daemon has the room of one task; and of the leader, beside the parameter server.
+VALUES = {
+    "ps": {"extraArgs": ["--cores", "1.5"]},
+    "worker": {"extraArgs": ["--cores", "1"]},
+    "data": [{"name": "sets", "path": small_job.DATA, "volume": {"hostPath": {"path": small_job.DATA}}}],
+}
+EPOCHS = 20
+
+
+def obstacle():
+    known = subprocess.run([BUILD + "/bin/worker", "--help"], capture_output=True, text=True, check=True)
+    if "--work " not in known.stdout:
+        return "this worker is no daemon yet"
+    return pod_network.obstacle()
+
+
+OBSTACLE = obstacle()
+
+
+@unittest.skipIf(OBSTACLE, OBSTACLE)
+class PodsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        os.chmod(self.folder, 0o755)
+        self.objects = chart.render(VALUES)
+        secret = "0123456789abcdef" * 4
+        self.pods = pods.Pods(self.objects, *image.content(REPOSITORY, BUILD),
+                              {"paceline-secret": {"secret": secret}}, self.folder + "/state", "ml")
+        self.addCleanup(self.pods.remove_all)
+        with open(self.folder + "/secret", "w", encoding="utf-8") as file:
+            file.write(secret)
+
+    def paceline(self, *arguments):
+        """A verb, from the node; what it prints."""
+        result = subprocess.run(
+            self.pods.network.on_node(BUILD + "/bin/coordinator", *arguments),
+            env={"PACELINE_COORDINATOR": self.pods.network.SERVICE_ADDRESS + ":2222",
+                 "PACELINE_SECRET_FILE": self.folder + "/secret"},
+            capture_output=True, text=True, timeout=240, check=False)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr + self.logs())
+        return result.stdout
+
+    def logs(self):
+        return "\n".join(f"--- {pod}\n{self.pods.log(pod)}" for pod in self.pods.running)
+
+    def wait_until(self, condition, what, timeout_s=60):
+        end = time.monotonic() + timeout_s
+        while not condition():
+            if time.monotonic() > end:
+                self.fail(f"{what} after {timeout_s} s\n{self.logs()}")
+            time.sleep(0.3)
+
+    def wait_for_epoch(self, job, epoch):
+        self.wait_until(lambda: f"{epoch}/{EPOCHS}" in self.paceline("logs", job), f"no epoch {epoch}")
+
+    def wait_for_probe(self, kind):
+        """Waits until this probe of the coordinator succeeds."""
+        try:
+            self.pods.probe(COORDINATOR, 0, kind)
+        except subprocess.CalledProcessError as error:
+            self.fail(f"{kind}: {error.stderr}\n{self.logs()}")
+
+    def start_service(self):
+        self.pods.start_all()
+        self.wait_for_probe("startupProbe")
+        self.wait_for_probe("readinessProbe")
+        daemons = [pod for pod in self.pods.running if not pod.startswith(COORDINATOR)]
+        self.wait_until(lambda: all(pod in self.paceline("members") for pod in daemons), "not all daemons")
+
+    def submit(self):
+        with open(self.folder + "/job.yaml", "w", encoding="utf-8") as file:
+            file.write(small_job.text(EPOCHS))
+        return self.paceline("submit", self.folder + "/job.yaml").strip()
+
+    def result_of(self, job):
+        self.paceline("download", job, "--output", self.folder + "/result")
+        with open(self.folder + "/result/result.json", encoding="utf-8") as file:
+            return json.load(file)
+
+    def test_a_job_outlives_a_worker_and_the_coordinator(self):
+        self.start_service()
+        # What `helm test` does.
+        test, = chart.of_kind(self.objects, "Pod").values()
+        self.pods.start_pod("test", test["spec"])
+        self.assertEqual(self.pods.running["test"].wait(timeout_s=30), 0, self.pods.log("test"))
+
+        job = self.submit()
+        self.wait_for_epoch(job, 1)
+        self.pods.kill(f"{WORKER}-1")
+        self.pods.start(WORKER, 1)
+        self.wait_for_epoch(job, 3)
+        self.assertIn("its daemon was started anew", self.paceline("describe", job))
+        self.pods.kill(f"{COORDINATOR}-0")
+        self.pods.start(COORDINATOR, 0)
+        self.wait_for_probe("readinessProbe")
+        self.assertNotIn(f"{EPOCHS}/{EPOCHS}", self.paceline("logs", job), "the job was too short")
+        self.paceline("wait", job)
+        self.wait_for_probe("livenessProbe")
+
+        result = self.result_of(job)
+        self.assertEqual(result["state"], "SUCCEEDED")
+        self.assertEqual([epoch["examples"] for epoch in result["history"]], [small_job.EXAMPLES] * EPOCHS)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
