@@ -2,7 +2,7 @@
 
 The base is made of Debian's packages (mmdebstrap); the steps of the Dockerfile's stage
 `paceline` are taken in it, with the packages that cpack makes of a build in the place of
-stage `build`. image.py REPOSITORY BUILD FOLDER
+stage `build`.
 """
 
 import os
@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 
 import dockerfile
+import packages
 
 # As Debian's slim images are made: without usrmerge and its Perl, and without documentation.
 SLIM = [
@@ -26,7 +27,8 @@ def make_base(archive):
     """An archive of a root file system that stands for the base image; kept, since it takes long."""
     if not os.path.exists(archive):
         part = archive + ".part.tar"
-        subprocess.run(["mmdebstrap", "--quiet", *SLIM, "bookworm", part], check=True)
+        subprocess.run(["mmdebstrap", "--quiet", *SLIM, "bookworm", part], check=True,
+                       stdout=subprocess.DEVNULL)
         os.rename(part, archive)
 
 
@@ -35,37 +37,34 @@ def content(repository, build):
 
     scripts/check_deploy removes it before its tests, which share it.
     """
+    debian = packages.made(repository, build)
     stage = dockerfile.read(repository + "/deploy/docker/Dockerfile")["paceline"]
     folder = repository + "/build/deploy/image"
     if not os.path.exists(folder):
         with tempfile.TemporaryDirectory(dir=repository + "/build/deploy") as unfinished:
-            make(stage, repository, build, unfinished + "/image")
+            make(stage, repository, debian, unfinished + "/image")
             os.rename(unfinished + "/image", folder)
     return folder, dockerfile.configuration(stage)
 
 
-def make(stage, repository, build, folder):
+def make(stage, repository, debian, folder):
     make_base(repository + "/build/deploy/base.tar")
     os.makedirs(folder)
     subprocess.run(["tar", "-xf", repository + "/build/deploy/base.tar", "-C", folder], check=True)
-    with tempfile.TemporaryDirectory() as packages:
-        subprocess.run(["cpack", "-G", "DEB", "-B", packages], cwd=build, check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for instruction, text in stage:
-            if instruction == "RUN":
-                take(text, folder, packages)
-            elif instruction == "WORKDIR":
-                os.makedirs(folder + text, exist_ok=True)
+    for instruction, text in stage:
+        if instruction == "RUN":
+            take(text, folder, debian)
+        elif instruction == "WORKDIR":
+            os.makedirs(folder + text, exist_ok=True)
 
 
-def take(text, folder, packages):
+def take(text, folder, debian):
     """Takes a RUN's step; what it mounts, the packages, lies in the folder meanwhile."""
     mounts, command = dockerfile.mounts(text)
     shutil.copy("/etc/resolv.conf", folder + "/etc/resolv.conf")
     for mount in mounts:
         assert (mount["from"], mount["source"]) == ("build", "/packages"), mount
-        shutil.copytree(packages, folder + mount["target"],
-                        ignore=shutil.ignore_patterns("_CPack_Packages"))
+        shutil.copytree(debian, folder + mount["target"])
     result = subprocess.run(
         ["chroot", folder, "/bin/sh", "-c", command],
         env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"},

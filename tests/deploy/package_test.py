@@ -14,6 +14,7 @@ import unittest
 
 import addresses
 import health
+import packages
 import small_job
 import units
 
@@ -35,8 +36,7 @@ class PackageTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
-        run("cpack", "-G", "DEB", "-B", cls.folder.name + "/packages", cwd=BUILD)
-        cls.package = glob.glob(cls.folder.name + "/packages/paceline_*.deb")[0]
+        cls.package, = glob.glob(packages.made(REPOSITORY, BUILD) + "/paceline_*.deb")
         cls.root = cls.folder.name + "/root"
         os.makedirs(cls.root + "/var/lib/dpkg/updates")
         os.makedirs(cls.root + "/var/lib/dpkg/info")

@@ -1,4 +1,4 @@
-"""Runs the pods of rendered manifests, as far as a kubelet and a StatefulSet's controller do it.
+"""Runs the pods of manifests, as far as a kubelet and a StatefulSet's controller do it.
 
 Of a container it takes command, environment, user, mounts and probes from the manifest, and the
 rest from the image; of a pod its names. It does not take limits, NetworkPolicies and the
@@ -19,13 +19,15 @@ HEALTH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "health.py")
 
 
 class Pods:
-    """`secrets`: {name: {key: text}}. `folder` keeps volumes and logs."""
+    """`secrets` are of Secrets and ConfigMaps: {name: {key: text}}. `folder` keeps volumes and logs."""
 
-    def __init__(self, objects, image, configuration, secrets, folder, namespace):
+    def __init__(self, image, configuration, secrets, folder, namespace, objects=()):
         self.stateful_sets = chart.of_kind(objects, "StatefulSet")
         self.services = chart.of_kind(objects, "Service")
         self.image, self.configuration = image, configuration
         self.secrets, self.folder, self.namespace = secrets, folder, namespace
+        # {name of a PersistentVolumeClaim: the folder that it is}
+        self.claims = {}
         self.running = {}
         os.makedirs(folder + "/logs")
         self.network = pod_network.PodNetwork(folder + "/hosts")
@@ -54,16 +56,22 @@ class Pods:
         return [name, f"{name}.{self.namespace}", f"{name}.{self.namespace}.svc",
                 f"{name}.{self.namespace}.svc.cluster.local"]
 
-    def start_pod(self, pod, spec, claims=(), names=()):
+    def start_pod(self, pod, spec, claims=(), names=(), fields=()):
+        """Starts a pod that is called `names`. `fields`: those of its metadata that it asks for."""
         self.network.add(pod, names)
         spec_container, = spec["containers"]
         security = spec["securityContext"]
+        fields = {"metadata.name": pod, **dict(fields)}
         environment = dict(self.configuration["env"])
+
+        def expand(text):
+            return re.sub(r"\$\((\w+)\)", lambda match: environment[match[1]], text)
+
         for variable in spec_container.get("env", []):
-            environment[variable["name"]] = variable.get("value") or {
-                "metadata.name": pod}[variable["valueFrom"]["fieldRef"]["fieldPath"]]
-        command = [re.sub(r"\$\((\w+)\)", lambda match: environment[match[1]], word)
-                   for word in spec_container["command"]]
+            environment[variable["name"]] = (
+                expand(variable["value"]) if "value" in variable
+                else fields[variable["valueFrom"]["fieldRef"]["fieldPath"]])
+        command = [expand(word) for word in spec_container["command"]]
         volumes = {volume["name"]: volume for volume in spec["volumes"]}
         mounts = {"/etc/hosts": (self.network.hosts_path, False)}
         for mount in spec_container["volumeMounts"]:
@@ -83,17 +91,26 @@ class Pods:
         """The folder that is a volume of a pod."""
         if "hostPath" in volume:
             return volume["hostPath"]["path"]
+        if "persistentVolumeClaim" in volume:
+            return self.claims[volume["persistentVolumeClaim"]["claimName"]]
         folder = self.make_folder(f"pods/{pod}/{volume['name']}", group)
         if "secret" in volume:
-            for item in volume["secret"]["items"]:
-                path = f"{folder}/{item['path']}"
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(self.secrets[volume["secret"]["secretName"]][item["key"]])
-                os.chown(path, 0, group)
-                os.chmod(path, volume["secret"]["defaultMode"])
+            self.write_files(folder, volume["secret"]["secretName"], volume["secret"], group)
+        elif "configMap" in volume:
+            self.write_files(folder, volume["configMap"]["name"], volume["configMap"], group)
         else:
             assert "emptyDir" in volume, volume
         return folder
+
+    def write_files(self, folder, name, source, group):
+        """A Secret's or a ConfigMap's keys, or those that `source` names, as files."""
+        keys = self.secrets[name]
+        for item in source.get("items") or [{"key": key, "path": key} for key in keys]:
+            path = f"{folder}/{item['path']}"
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(keys[item["key"]])
+            os.chown(path, 0, group)
+            os.chmod(path, source.get("defaultMode", 0o644))
 
     def make_folder(self, name, group):
         path = f"{self.folder}/{name}"
@@ -110,8 +127,11 @@ class Pods:
 
     def probe(self, name, ordinal, kind):
         """Waits until a pod's probe of this kind succeeds; CalledProcessError if it does not."""
-        probe = self.stateful_sets[name]["spec"]["template"]["spec"]["containers"][0][kind]["grpc"]
-        address = f"{self.network.addresses[f'{name}-{ordinal}']}:{probe['port']}"
+        self.probe_pod(f"{name}-{ordinal}", self.stateful_sets[name]["spec"]["template"]["spec"], kind)
+
+    def probe_pod(self, pod, spec, kind):
+        probe = spec["containers"][0][kind]["grpc"]
+        address = f"{self.network.addresses[pod]}:{probe['port']}"
         subprocess.run(self.network.on_node(sys.executable, HEALTH, address, probe["service"]), check=True,
                        capture_output=True, text=True)
 

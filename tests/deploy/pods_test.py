@@ -47,8 +47,8 @@ class PodsTest(unittest.TestCase):
         os.chmod(self.folder, 0o755)
         self.objects = chart.render(VALUES)
         secret = "0123456789abcdef" * 4
-        self.pods = pods.Pods(self.objects, *image.content(REPOSITORY, BUILD),
-                              {"paceline-secret": {"secret": secret}}, self.folder + "/state", "ml")
+        self.pods = pods.Pods(*image.content(REPOSITORY, BUILD), {"paceline-secret": {"secret": secret}},
+                              self.folder + "/state", "ml", self.objects)
         self.addCleanup(self.pods.remove_all)
         with open(self.folder + "/secret", "w", encoding="utf-8") as file:
             file.write(secret)
