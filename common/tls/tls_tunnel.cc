@@ -21,8 +21,8 @@
 namespace paceline {
 namespace {
 
-// Four records of TLS.
-constexpr size_t kFlowSize = 64 << 10;
+// Sixteen records of TLS.
+constexpr size_t kFlowSize = 256 << 10;
 // How long data is still sent after the program has closed its end.
 constexpr absl::Duration kLinger = absl::Seconds(1);
 
@@ -96,10 +96,14 @@ absl::Status TlsTunnel::Handshake() {
           absl::StrCat("TLS: its certificate is refused: ",
                        X509_verify_cert_error_string(verified)));
     }
+    const unsigned long error = ERR_peek_last_error();
+    if (error == 0 ||
+        ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+      return absl::AbortedError(
+          "TLS: closed the connection during the handshake");
+    }
     return absl::UnauthenticatedError(
-        ERR_peek_last_error() == 0
-            ? "TLS: closed the connection during the handshake"
-            : absl::StrCat("TLS: the handshake failed: ", TakeTlsError()));
+        absl::StrCat("TLS: the handshake failed: ", TakeTlsError()));
   }
 }
 
@@ -153,14 +157,19 @@ bool TlsTunnel::WriteEncrypted() {
 
 bool TlsTunnel::ReadEncrypted() {
   if (!in_.empty() || in_.source_ended) return false;
-  ERR_clear_error();
-  const int size = SSL_read(connection_.get(), in_.buffer.data(),
-                            static_cast<int>(in_.buffer.size()));
-  if (size <= 0 && GoesOn(size)) return false;
-  in_.begin = 0;
-  in_.end = static_cast<size_t>(std::max(size, 0));
-  in_.source_ended = size <= 0;
-  return true;
+  in_.begin = in_.end = 0;
+  // One call returns one record at most. The program is woken for all.
+  while (in_.end < in_.buffer.size()) {
+    ERR_clear_error();
+    const int size = SSL_read(connection_.get(), in_.buffer.data() + in_.end,
+                              static_cast<int>(in_.buffer.size() - in_.end));
+    if (size <= 0) {
+      in_.source_ended = !GoesOn(size);
+      break;
+    }
+    in_.end += static_cast<size_t>(size);
+  }
+  return !in_.empty() || in_.source_ended;
 }
 
 bool TlsTunnel::WritePlain() {

@@ -35,7 +35,7 @@ class TlsTunnel {
   ~TlsTunnel();
 
   // Blocks until the handshake has ended. Unauthenticated says why it failed;
-  // Unavailable after `timeout`.
+  // Aborted: the peer has closed the connection; Unavailable after `timeout`.
   absl::Status AwaitHandshake(absl::Duration timeout);
 
   bool has_ended() const { return has_ended_; }

@@ -24,7 +24,7 @@ namespace paceline {
 namespace {
 
 // How many bytes OpenSSL receives at once, at most.
-constexpr size_t kReadAhead = 64 << 10;
+constexpr size_t kReadAhead = 256 << 10;
 
 // Sets how the server's certificate is checked, and which one it should show.
 absl::Status SetServer(const std::string& address, SSL* connection) {

@@ -45,7 +45,8 @@ class TlsTunnels {
   // As the client of the server at "host:port". Blocks until both ends have
   // proven themselves, at most for `timeout`; then Unavailable.
   // Unauthenticated: the server's certificate is refused, or the handshake
-  // failed, perhaps since the server refuses this end's or knows no TLS.
+  // failed. Aborted: the server closed the connection, perhaps since it knows
+  // no TLS.
   absl::StatusOr<FileDescriptor> Dial(FileDescriptor socket,
                                       const std::string& address,
                                       absl::Duration timeout);

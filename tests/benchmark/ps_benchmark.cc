@@ -1,19 +1,23 @@
 // Throughput of a parameter server: one worker pushes gradients, which the
 // server applies with SGD, or pulls variables, through shared memory or over
-// loopback. The server is a process of its own. `bytes_per_second` is the size
-// of the variable over the time in which it is pushed or pulled once.
+// loopback, plain and over TLS. The server is a process of its own.
+// `bytes_per_second` is the size of the variable over the time in which it is
+// pushed or pulled once.
 #include <benchmark/benchmark.h>
 #include <glog/logging.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "common/base/freed_memory.h"
 #include "common/base/simd.h"
 #include "common/identity/job_secret.h"
@@ -25,9 +29,11 @@
 #include "common/rpc/incarnation.h"
 #include "common/rpc/ps_client.h"
 #include "common/rpc/rpc_server.h"
+#include "common/rpc/tls.h"
 #include "common/sharding/shard_plan.h"
 #include "ps_server/ps_service.h"
 #include "ps_server/shard.h"
+#include "tests/certificates/test_authority.h"
 #include "tests/test_identity.h"
 
 namespace paceline {
@@ -55,16 +61,36 @@ v1::Job JobOf(int64_t elements) {
   return *job;
 }
 
+enum class Way { kSharedMemory, kTcp, kTls };
+
+absl::string_view NameOf(Way way) {
+  switch (way) {
+    case Way::kSharedMemory:
+      return "shared";
+    case Way::kTcp:
+      return "tcp";
+    case Way::kTls:
+      return "tls";
+  }
+  return "";
+}
+
+std::shared_ptr<const Tls> Load(const TlsFiles& files) {
+  const auto tls = Tls::Load(files);
+  CHECK(tls.ok()) << tls.status();
+  return *tls;
+}
+
 // A server in a process of its own, which ends with this one.
 class ServerProcess {
  public:
-  explicit ServerProcess(int64_t elements) {
+  ServerProcess(int64_t elements, const TlsFiles& tls) {
     int ends[2];
     PCHECK(pipe(ends) == 0);
     pid_ = fork();
     if (pid_ == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
-      Serve(elements, ends[1]);
+      Serve(elements, tls, ends[1]);
     }
     close(ends[1]);
     int port = 0;
@@ -77,7 +103,8 @@ class ServerProcess {
   const std::string& address() const { return address_; }
 
  private:
-  [[noreturn]] static void Serve(int64_t elements, int port_pipe) {
+  [[noreturn]] static void Serve(int64_t elements, const TlsFiles& tls,
+                                 int port_pipe) {
     FlushDenormals();
     Shard shard(kIncarnation);
     v1::InitializeRequest request;
@@ -88,7 +115,8 @@ class ServerProcess {
     const absl::Status status = shard.Initialize(request, response);
     CHECK(status.ok()) << status;
     PsService service(shard);
-    const auto server = StartTestServer("127.0.0.1:0", service, Secret());
+    const auto server = StartTestServer("127.0.0.1:0", service, Secret(),
+                                        /*thread_count=*/0, Load(tls));
     CHECK(server.ok()) << server.status();
     const int port = (*server)->port();
     PCHECK(write(port_pipe, &port, sizeof(port)) == sizeof(port));
@@ -103,8 +131,10 @@ class ServerProcess {
 // ParameterServerStrategy does.
 class Client {
  public:
-  Client(const std::string& address, int64_t elements, bool use_shared_memory)
-      : client_(0, address, TestCaller(Secret()), OptionsOf(use_shared_memory)),
+  Client(const std::string& address, int64_t elements, bool use_shared_memory,
+         std::shared_ptr<const Tls> tls)
+      : client_(0, address, TestCaller(Secret(), std::move(tls)),
+                OptionsOf(use_shared_memory)),
         plan_(PlanOf(elements)),
         calls_(static_cast<int>(plan_.chunks(0).size())),
         gradients_(elements, 1e-3F),
@@ -230,11 +260,12 @@ class Client {
 
 void Register(const std::string& name, const ServerProcess& server,
               int64_t elements, bool use_shared_memory,
-              void (Client::*call)()) {
+              std::shared_ptr<const Tls> tls, void (Client::*call)()) {
   benchmark::RegisterBenchmark(
       name.c_str(),
-      [&server, elements, use_shared_memory, call](benchmark::State& state) {
-        Client client(server.address(), elements, use_shared_memory);
+      [&server, elements, use_shared_memory, tls = std::move(tls),
+       call](benchmark::State& state) {
+        Client client(server.address(), elements, use_shared_memory, tls);
         for (int warm_up = 0;
              warm_up < 3 || client.shares_memory() != use_shared_memory;
              ++warm_up) {
@@ -254,33 +285,44 @@ void Register(const std::string& name, const ServerProcess& server,
 
 int main(int argc, char** argv) {
   using paceline::Client;
+  using paceline::Way;
   // The same settings as in ps_server/main.cc.
   mallopt(M_ARENA_MAX, 1);
   paceline::KeepFreedMemory();
   benchmark::Initialize(&argc, argv);
+  std::string folder =
+      (std::filesystem::temp_directory_path() / "ps_benchmark-XXXXXX").string();
+  PCHECK(mkdtemp(folder.data()) != nullptr);
+  const paceline::TlsFiles files =
+      paceline::TestAuthority(folder, "ca").Issue("all");
   // Fork all processes before the first thread starts.
   std::vector<std::unique_ptr<paceline::ServerProcess>> servers;
   const std::vector<int64_t> mebibytes = {1, 4, 64};
+  const std::vector<Way> ways = {Way::kSharedMemory, Way::kTcp, Way::kTls};
   for (const int64_t size : mebibytes) {
-    servers.push_back(
-        std::make_unique<paceline::ServerProcess>((size << 20) / 4));
+    for (const Way way : ways) {
+      servers.push_back(std::make_unique<paceline::ServerProcess>(
+          (size << 20) / 4, way == Way::kTls ? files : paceline::TlsFiles()));
+    }
   }
+  const std::shared_ptr<const paceline::Tls> tls = paceline::Load(files);
   // Keeps a channel open: gRPC ends its threads with its last channel, which
   // takes seconds.
   const paceline::PsClient idle(0, "127.0.0.1:1", paceline::TestCaller());
   for (size_t i = 0; i < servers.size(); ++i) {
-    const int64_t elements = (mebibytes[i] << 20) / 4;
-    for (const bool shared : {true, false}) {
-      const std::string suffix =
-          absl::StrCat("/MiB:", mebibytes[i], shared ? "/shared" : "/tcp");
-      paceline::Register(absl::StrCat("Push", suffix), *servers[i], elements,
-                         shared, &Client::Push);
-      paceline::Register(absl::StrCat("Pull", suffix), *servers[i], elements,
-                         shared, &Client::Pull);
-      paceline::Register(absl::StrCat("PushAndPull", suffix), *servers[i],
-                         elements, shared, &Client::PushAndPull);
-    }
+    const int64_t size = mebibytes[i / ways.size()];
+    const Way way = ways[i % ways.size()];
+    const auto add = [&](absl::string_view call, void (Client::*method)()) {
+      paceline::Register(
+          absl::StrCat(call, "/MiB:", size, "/", paceline::NameOf(way)),
+          *servers[i], (size << 20) / 4, way == Way::kSharedMemory,
+          way == Way::kTls ? tls : nullptr, method);
+    };
+    add("Push", &Client::Push);
+    add("Pull", &Client::Pull);
+    add("PushAndPull", &Client::PushAndPull);
   }
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
+  std::filesystem::remove_all(folder);
 }

@@ -206,8 +206,11 @@ class Connector {
       absl::Status status = TryToConnect(rank);
       if (status.ok()) return status;
       // Report a refusal even if later attempts time out: it explains more than
-      // their timeouts.
-      if (!absl::IsUnavailable(status)) refused = status;
+      // their timeouts. The end of a connection (Aborted) may be one.
+      if (absl::IsAborted(status) ? refused.ok()
+                                  : !absl::IsUnavailable(status)) {
+        refused = status;
+      }
       if (!refused.ok()) status = refused;
       if (MonotonicNow() >= deadline_) {
         return WithBlamedRank(
