@@ -51,6 +51,7 @@ ConnectionOptions EnvironmentConnection() {
   ConnectionOptions options;
   options.environment_coordinator = Environment(kCoordinatorVariable);
   options.environment_secret_file = Environment(kServiceSecretFileVariable);
+  options.environment_token_file = Environment(kTokenFileVariable);
   std::string folder = Environment("XDG_CONFIG_HOME");
   const std::string home = Environment("HOME");
   if (folder.empty() && !home.empty()) folder = home + "/.config";

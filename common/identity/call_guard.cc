@@ -14,9 +14,14 @@
 namespace paceline {
 namespace {
 
-constexpr char kRemedy[] =
-    "; give all tasks of the job the same secret (--job-secret-file), or, in "
-    "a service, its secret (--secret-file)";
+// What a caller without a valid proof should do.
+absl::string_view RemedyOf(Access access) {
+  return access == Access::kPeople
+             ? "; expected the service's secret (--secret-file), or a person's "
+               "token (--token-file), which `coordinator token create` makes"
+             : "; give all tasks of the job the same secret "
+               "(--job-secret-file)";
+}
 
 // The address of a peer, "ipv4:10.0.0.2:43210", without its port.
 absl::string_view AddressOf(absl::string_view peer) {
@@ -34,8 +39,10 @@ std::string CountedAs(const v1::CallHeader& header, absl::string_view peer,
 
 }  // namespace
 
-CallGuard::CallGuard(std::optional<JobSecret> secret)
-    : secret_(std::move(secret)), challenge_key_(RandomBytes(kMacSize)) {}
+CallGuard::CallGuard(std::optional<JobSecret> secret, TokenCheck check_token)
+    : secret_(std::move(secret)),
+      check_token_(std::move(check_token)),
+      challenge_key_(RandomBytes(kMacSize)) {}
 
 void CallGuard::SetJob(const JobIdentity& job) {
   MutexLock lock(mutex_);
@@ -51,7 +58,7 @@ absl::StatusOr<std::unique_ptr<CallGuard::Admission>> CallGuard::Admit(
     Access access) {
   if (access == Access::kAnybody) {
     return Begin(absl::StrCat("anybody at ", AddressOf(peer), method),
-                 kMaxUnprovenCalls);
+                 kMaxUnprovenCalls, Person());
   }
   // A caller without a header may be a stranger, so it gets the same answer as
   // a caller without a valid proof.
@@ -63,27 +70,39 @@ absl::StatusOr<std::unique_ptr<CallGuard::Admission>> CallGuard::Admit(
     return absl::InvalidArgumentError(
         absl::StrCat(kHeaderKey, ": method is not that of the call, ", method));
   }
-  RETURN_IF_ERROR(CheckProof(peer, received.content, received.mac,
-                             received.header.sequence()));
+  if (access == Access::kPeople && check_token_ != nullptr &&
+      !received.header.token().empty()) {
+    ASSIGN_OR_RETURN(Person person,
+                     check_token_(method, received.header.token()));
+    std::string caller = absl::StrCat("user ", person.user);
+    return Begin(std::move(caller), kMaxCallsPerPerson, std::move(person));
+  }
+  RETURN_IF_ERROR(CheckProof(peer, received, access));
   RETURN_IF_ERROR(CheckJob(received.header, peer, access));
   return Begin(
       CountedAs(received.header, peer, secret_.has_value()),
-      secret_ ? limits::kMaxCallsPerCaller : limits::kMaxCallsPerAddress);
+      secret_ ? limits::kMaxCallsPerCaller : limits::kMaxCallsPerAddress,
+      {.user = "", .is_admin = access == Access::kPeople});
 }
 
 absl::Status CallGuard::CheckProof(absl::string_view peer,
-                                   absl::string_view content,
-                                   absl::string_view mac, uint64_t sequence) {
+                                   const ReceivedHeader& received,
+                                   Access access) {
   if (!secret_) return absl::OkStatus();
-  if (mac.empty()) {
+  const bool is_for_people = access == Access::kPeople;
+  if (received.mac.empty()) {
     return absl::UnauthenticatedError(absl::StrCat(
-        "the call does not prove that it belongs to the job", kRemedy));
+        is_for_people ? "the call does not say who calls"
+                      : "the call does not prove that it belongs to the job",
+        RemedyOf(access)));
   }
-  if (!IsSameMac(mac, secret_->ProveCall(Challenge(peer), content))) {
+  if (!IsSameMac(received.mac,
+                 secret_->ProveCall(Challenge(peer), received.content))) {
     return absl::UnauthenticatedError(absl::StrCat(
-        "the call's proof was not made with this job's secret", kRemedy));
+        "the call's proof was not made with this ",
+        is_for_people ? "service's" : "job's", " secret", RemedyOf(access)));
   }
-  return TakeSequence(peer, sequence);
+  return TakeSequence(peer, received.header.sequence());
 }
 
 // A sliding window against replays, as in IPsec (RFC 4303, section 3.4.3). Bit
@@ -128,7 +147,7 @@ absl::Status CallGuard::TakeSequence(absl::string_view peer,
 absl::Status CallGuard::CheckJob(const v1::CallHeader& header,
                                  absl::string_view peer, Access access) {
   const JobIdentity theirs = {header.job_id(), header.generation()};
-  if (access == Access::kNewcomers && theirs == JobIdentity())
+  if (access != Access::kMembers && theirs == JobIdentity())
     return absl::OkStatus();
   JobIdentity ours;
   {
@@ -148,7 +167,7 @@ absl::Status CallGuard::CheckJob(const v1::CallHeader& header,
 }
 
 absl::StatusOr<std::unique_ptr<CallGuard::Admission>> CallGuard::Begin(
-    std::string caller, int max_open) {
+    std::string caller, int max_open, Person person) {
   MutexLock lock(mutex_);
   int& open = open_[caller];
   if (open >= max_open) {
@@ -156,7 +175,8 @@ absl::StatusOr<std::unique_ptr<CallGuard::Admission>> CallGuard::Begin(
         "the caller has ", open, " open calls; expected at most ", max_open));
   }
   ++open;
-  return std::make_unique<Admission>(*this, std::move(caller));
+  return std::make_unique<Admission>(*this, std::move(caller),
+                                     std::move(person));
 }
 
 void CallGuard::End(const std::string& caller) {

@@ -1,5 +1,6 @@
 // Decides which calls a server accepts: those for its job, by callers that
-// prove that they know the job's secret.
+// prove that they know the job's secret. Of a service, also those of people
+// with a token.
 //
 // The proof is a challenge-response protocol (proto/paceline/v1/call.proto).
 // The guard derives each connection's challenge from the connection's name and
@@ -20,8 +21,10 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
+#include "common/identity/call_header.h"
 #include "common/identity/job_identity.h"
 #include "common/identity/job_secret.h"
+#include "common/identity/person.h"
 #include "paceline/v1/call.pb.h"
 
 namespace paceline {
@@ -32,6 +35,8 @@ enum class Access {
   kMembers,
   // Tasks with the job's secret, also before they know the job.
   kNewcomers,
+  // Newcomers, and people who show a token instead of a proof.
+  kPeople,
   // Anybody, without a header: methods that cost and tell next to nothing.
   kAnybody,
 };
@@ -41,11 +46,16 @@ enum class Access {
 // room for short ones.
 inline constexpr int kMaxUnprovenCalls = 8;
 
+// Open calls of one person: several programs of theirs may wait.
+inline constexpr int kMaxCallsPerPerson = 256;
+
 // Thread-safe. Must outlive the calls that it admits.
 class CallGuard {
  public:
-  // Without a secret no proof is required.
-  explicit CallGuard(std::optional<JobSecret> secret);
+  // Without a secret no proof is required. A token that is shown is always
+  // checked by `check_token`, if there is one.
+  explicit CallGuard(std::optional<JobSecret> secret,
+                     TokenCheck check_token = nullptr);
 
   // Sets the server's job. Before that all calls of members are refused with
   // Unavailable.
@@ -54,15 +64,21 @@ class CallGuard {
   // An admitted call, which counts as open until this object is destroyed.
   class Admission {
    public:
-    Admission(CallGuard& guard, std::string caller)
-        : guard_(guard), caller_(std::move(caller)) {}
+    Admission(CallGuard& guard, std::string caller, Person person)
+        : guard_(guard),
+          caller_(std::move(caller)),
+          person_(std::move(person)) {}
     ~Admission() { guard_.End(caller_); }
     Admission(const Admission&) = delete;
     Admission& operator=(const Admission&) = delete;
 
+    // Who calls a method that is for people.
+    const Person& person() const { return person_; }
+
    private:
     CallGuard& guard_;
     const std::string caller_;
+    const Person person_;
   };
 
   // A call of `method` arrived over the connection `peer` (gRPC's name), with
@@ -70,7 +86,8 @@ class CallGuard {
   //  * InvalidArgument: the header is malformed or for another method.
   //  * Unauthenticated: there is no valid proof. The server must send
   //    Challenge() to the caller.
-  //  * PermissionDenied: the call is for another job or generation.
+  //  * PermissionDenied: the call is for another job or generation, or not
+  //    allowed to the token's owner.
   //  * Unavailable: the server does not know its own job yet, or the caller has
   //    too many open calls. The same call may succeed later.
   absl::StatusOr<std::unique_ptr<Admission>> Admit(absl::string_view peer,
@@ -91,16 +108,17 @@ class CallGuard {
     absl::Time last_used;
   };
 
-  absl::Status CheckProof(absl::string_view peer, absl::string_view content,
-                          absl::string_view mac, uint64_t sequence);
+  absl::Status CheckProof(absl::string_view peer,
+                          const ReceivedHeader& received, Access access);
   absl::Status TakeSequence(absl::string_view peer, uint64_t sequence);
   absl::Status CheckJob(const v1::CallHeader& header, absl::string_view peer,
                         Access access);
   absl::StatusOr<std::unique_ptr<Admission>> Begin(std::string caller,
-                                                   int max_open);
+                                                   int max_open, Person person);
   void End(const std::string& caller);
 
   const std::optional<JobSecret> secret_;
+  const TokenCheck check_token_;
   const std::string challenge_key_;
   Mutex mutex_;
   JobIdentity job_ ABSL_GUARDED_BY(mutex_);

@@ -8,11 +8,13 @@
 namespace paceline {
 
 Caller::Caller(v1::Task task, uint64_t incarnation,
-               std::optional<JobSecret> secret, std::shared_ptr<const Tls> tls)
+               std::optional<JobSecret> secret, std::shared_ptr<const Tls> tls,
+               std::string token)
     : task_(std::move(task)),
       incarnation_(incarnation),
       secret_(std::move(secret)),
-      tls_(std::move(tls)) {}
+      tls_(std::move(tls)),
+      token_(std::move(token)) {}
 
 void Caller::SetJob(const JobIdentity& job) {
   MutexLock lock(mutex_);
@@ -34,6 +36,7 @@ std::string Caller::Header(absl::string_view method, uint64_t sequence,
   header.set_incarnation(incarnation_);
   header.set_method(std::string(method));
   header.set_sequence(sequence);
+  header.set_token(token_);
   std::string content = header.SerializeAsString();
   if (!secret_ || challenge.empty()) return content;
   return SignedHeader(content, secret_->ProveCall(challenge, content));

@@ -22,9 +22,10 @@ class Tls;
 class Caller {
  public:
   // Without a secret, calls have no proof. `tls`: of the connections that carry
-  // the calls; null: they are plain.
+  // the calls; null: they are plain. `token`: what a person shows; "": none. It
+  // travels as it is, so give one only to a caller of loopback or over TLS.
   Caller(v1::Task task, uint64_t incarnation, std::optional<JobSecret> secret,
-         std::shared_ptr<const Tls> tls = nullptr);
+         std::shared_ptr<const Tls> tls = nullptr, std::string token = "");
 
   // Sets the job, once the task has learnt it.
   void SetJob(const JobIdentity& job);
@@ -43,6 +44,7 @@ class Caller {
   const uint64_t incarnation_;
   const std::optional<JobSecret> secret_;
   const std::shared_ptr<const Tls> tls_;
+  const std::string token_;
   mutable Mutex mutex_;
   JobIdentity job_ ABSL_GUARDED_BY(mutex_);
 };

@@ -63,10 +63,13 @@ class CallDoor::Call final : public ServerCall {
   };
 
   grpc::ByteBuffer& request() override { return request_; }
+  const Person& person() const override { return admission_->person(); }
   void Finish(const absl::Status& error) override {
-    // PermissionDenied is reserved for calls of another job, so other errors
-    // with this code (of a file, say) get another one.
-    const bool is_taken = absl::IsPermissionDenied(error);
+    // PermissionDenied is reserved for calls of another job, or of somebody who
+    // may not do this, so other errors with this code (of a file, say) get
+    // another one.
+    const bool is_taken =
+        absl::IsPermissionDenied(error) && method_->access != Access::kPeople;
     Refuse(is_taken ? absl::FailedPreconditionError(error.message()) : error);
   }
   void Finish(grpc::ByteBuffer response) override {

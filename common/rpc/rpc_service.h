@@ -9,10 +9,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "common/identity/call_guard.h"
+#include "common/identity/person.h"
 #include "common/rpc/message_bytes.h"
 
 namespace paceline {
@@ -23,6 +25,8 @@ class ServerCall {
  public:
   // The handler may consume it.
   virtual grpc::ByteBuffer& request() = 0;
+  // Who calls; of methods for people (Access::kPeople) only.
+  virtual const Person& person() const = 0;
   // Ends the call; call it exactly once.
   virtual void Finish(const absl::Status& error) = 0;
   virtual void Finish(grpc::ByteBuffer response) = 0;
@@ -77,27 +81,34 @@ class RpcService {
   }
 
   // Adds a method whose request and response are parsed and serialised as a
-  // whole. `handle(request, response, done)` must call `done` once, before it
-  // returns or later; both messages are valid until then.
+  // whole. `handle(request, response, done)`, or `handle(request, response,
+  // done, person)` to know who calls, must call `done` once, before it returns
+  // or later; what it gets is valid until then.
   template <typename Request, typename Response, typename Handle>
   void AddMessages(absl::string_view method, size_t max_request_bytes,
                    Handle handle, Access access = Access::kMembers) {
-    Add(method, {[handle = std::move(handle)](ServerCall& call) {
-                   struct Messages {
-                     Request request;
-                     Response response;
-                   };
-                   const auto messages = std::make_shared<Messages>();
-                   const absl::Status read =
-                       ReadMessage(call.request(), messages->request);
-                   if (!read.ok()) return call.Finish(read);
-                   handle(messages->request, messages->response,
-                          [messages, &call](const absl::Status& status) {
-                            if (!status.ok()) return call.Finish(status);
-                            call.Finish(WriteMessage(messages->response));
-                          });
-                 },
-                 max_request_bytes, access});
+    Add(method,
+        {[handle = std::move(handle)](ServerCall& call) {
+           struct Messages {
+             Request request;
+             Response response;
+           };
+           const auto messages = std::make_shared<Messages>();
+           const absl::Status read =
+               ReadMessage(call.request(), messages->request);
+           if (!read.ok()) return call.Finish(read);
+           const Done done = [messages, &call](const absl::Status& status) {
+             if (!status.ok()) return call.Finish(status);
+             call.Finish(WriteMessage(messages->response));
+           };
+           if constexpr (std::is_invocable_v<const Handle&, Request&, Response&,
+                                             const Done&, const Person&>) {
+             handle(messages->request, messages->response, done, call.person());
+           } else {
+             handle(messages->request, messages->response, done);
+           }
+         },
+         max_request_bytes, access});
   }
 
  private:

@@ -70,6 +70,9 @@ PACELINE_SERVICE_CALL(JobService, DeleteJob, kServiceTimeout)
 PACELINE_SERVICE_CALL(JobService, ReadLog, TimeoutOf(request.should_wait()))
 PACELINE_SERVICE_CALL(JobService, ListMembers, kServiceTimeout)
 PACELINE_SERVICE_CALL(JobService, DrainMember, kServiceTimeout)
+PACELINE_SERVICE_CALL(TokenService, CreateToken, kServiceTimeout)
+PACELINE_SERVICE_CALL(TokenService, ListTokens, kServiceTimeout)
+PACELINE_SERVICE_CALL(TokenService, RevokeToken, kServiceTimeout)
 #undef PACELINE_SERVICE_CALL
 
 }  // namespace paceline

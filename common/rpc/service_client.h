@@ -65,6 +65,12 @@ class ServiceClient {
       const v1::ListMembersRequest& request);
   absl::StatusOr<v1::DrainMemberResponse> DrainMember(
       const v1::DrainMemberRequest& request);
+  absl::StatusOr<v1::CreateTokenResponse> CreateToken(
+      const v1::CreateTokenRequest& request);
+  absl::StatusOr<v1::ListTokensResponse> ListTokens(
+      const v1::ListTokensRequest& request);
+  absl::StatusOr<v1::RevokeTokenResponse> RevokeToken(
+      const v1::RevokeTokenRequest& request);
 
   // Ends all open and all future calls with Cancelled.
   void CancelAll();

@@ -49,7 +49,7 @@ absl::StatusOr<std::optional<JobSecret>> FindSecret(
     return absl::InvalidArgumentError(absl::StrCat(
         "--listen: ", options.listen_address,
         " can be reached from other machines, and the service has no secret; "
-        "expected --secret-file with one for all its daemons and people "
+        "expected --secret-file with one for all its daemons "
         "(`openssl rand -hex 32` makes one), the files of TLS, or --insecure "
         "on a network that nobody else reaches"));
   }
@@ -70,6 +70,10 @@ absl::Status Run(const ServeOptions& options, Interrupt& interrupt) {
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<ServiceServer> running,
                    ServiceServer::Start(server));
+  if (!running->first_token_path().empty()) {
+    std::cerr << "the token of the first admin is in "
+              << running->first_token_path() << "\n";
+  }
   std::cout << "the coordinator listens on "
             << WithPort(options.listen_address, running->port()) << std::endl;
   return running->Run([&] { return interrupt.Taken(); });
@@ -88,9 +92,10 @@ void ServeOptions::AddTo(CLI::App& verb) {
                   "Another coordinator with the same folder goes on from it.")
       ->capture_default_str();
   verb.add_option("--secret-file", secret_file,
-                  "File with the service's secret, which daemons and people "
-                  "share; instead of the environment variable "
-                  "PACELINE_SECRET_FILE. Needed beyond this machine.");
+                  "File with the service's secret, which its daemons share; "
+                  "instead of the environment variable PACELINE_SECRET_FILE. "
+                  "Needed beyond this machine. With it, people need a token: "
+                  "the first start writes one to admin.token in the store.");
   verb.add_flag("--insecure", is_insecure,
                 "Without a secret, lets anybody who reaches the coordinator "
                 "submit, stop and read jobs.");

@@ -60,19 +60,19 @@ FileService::FileService(FileStore& files)
       [&files](const auto& request, auto& response, const Done& done) {
         done(Find(files, request, response));
       },
-      Access::kNewcomers);
+      Access::kPeople);
   AddMessages<v1::PutFileRequest, v1::PutFileResponse>(
       "PutFile", kMaxPutRequestBytes,
       [&files](const auto& request, auto& response, const Done& done) {
         done(Put(files, request, response));
       },
-      Access::kNewcomers);
+      Access::kPeople);
   AddMessages<v1::GetFileRequest, v1::GetFileResponse>(
       "GetFile", kMaxFindRequestBytes,
       [&files](const auto& request, auto& response, const Done& done) {
         done(Get(files, request, response));
       },
-      Access::kNewcomers);
+      Access::kPeople);
 }
 
 }  // namespace paceline

@@ -29,7 +29,7 @@ constexpr uint32_t kDefaultPage = 100;
 constexpr uint32_t kMaxPage = 1000;
 // Of a result.json that is shown.
 constexpr int64_t kMaxResultBytes = 4 << 20;
-// The name of everybody, as long as nobody says who they are.
+// The name of all who do not say who they are.
 constexpr char kAnybody[] = "anybody";
 
 absl::Status NoJob(absl::string_view id) {
@@ -48,6 +48,20 @@ bool HasEnded(const v1::JobRecord& record) {
   return record.state() == v1::JOB_STATE_SUCCEEDED ||
          record.state() == v1::JOB_STATE_FAILED ||
          record.state() == v1::JOB_STATE_STOPPED;
+}
+
+// PermissionDenied if it is somebody else's job, and the person is no admin.
+absl::Status CheckOwner(const JobQueue& queue, absl::string_view id,
+                        const Person& person) {
+  const v1::JobRecord* const record = queue.FindJob(id);
+  if (person.is_admin || record == nullptr ||
+      record->submission().user() == person.user) {
+    return absl::OkStatus();
+  }
+  return absl::PermissionDeniedError(absl::StrCat(
+      "job \"", PeerText(id), "\" is of ", record->submission().user(),
+      "; for jobs of others this needs the role admin, and the token of ",
+      person.user, " has submit"));
 }
 
 // Whether nothing more will be written to the task's log of this start.
@@ -108,30 +122,30 @@ JobService::JobService(std::string version, SharedQueue& queue,
 void JobService::AddJobs() {
   AddMessages<v1::SubmitJobRequest, v1::SubmitJobResponse>(
       "SubmitJob", limits::kMaxControlBytes,
-      [this](const auto& request, auto& response, const Done& done) {
-        done(Submit(request, response));
-      },
-      Access::kNewcomers);
+      [this](const auto& request, auto& response, const Done& done,
+             const Person& person) { done(Submit(request, person, response)); },
+      Access::kPeople);
   AddMessages<v1::ListJobsRequest, v1::ListJobsResponse>(
       "ListJobs", limits::kMaxControlBytes,
       [this](const auto& request, auto& response, const Done& done) {
         done(List(request, response));
       },
-      Access::kNewcomers);
+      Access::kPeople);
   AddMessages<v1::StopJobRequest, v1::StopJobResponse>(
       "StopJob", limits::kMaxControlBytes,
-      [this](const auto& request, auto& /*response*/, const Done& done) {
-        done(queue_.Handle([&](SharedQueue::Books books) {
+      [this](const auto& request, auto& /*response*/, const Done& done,
+             const Person& person) {
+        done(queue_.Handle([&](SharedQueue::Books books) -> absl::Status {
+          RETURN_IF_ERROR(CheckOwner(books.queue, request.id(), person));
           return books.queue.StopJob(request.id(), books.now);
         }));
       },
-      Access::kNewcomers);
+      Access::kPeople);
   AddMessages<v1::DeleteJobRequest, v1::DeleteJobResponse>(
       "DeleteJob", limits::kMaxControlBytes,
-      [this](const auto& request, auto& /*response*/, const Done& done) {
-        done(Delete(request.id()));
-      },
-      Access::kNewcomers);
+      [this](const auto& request, auto& /*response*/, const Done& done,
+             const Person& person) { done(Delete(request.id(), person)); },
+      Access::kPeople);
 }
 
 void JobService::AddWaits() {
@@ -144,7 +158,7 @@ void JobService::AddWaits() {
                       return Get(books, request, is_last);
                     });
       },
-      Access::kNewcomers);
+      Access::kPeople);
   AddMessages<v1::ReadLogRequest, v1::ReadLogResponse>(
       "ReadLog", limits::kMaxControlBytes,
       [this](const v1::ReadLogRequest& request, v1::ReadLogResponse& response,
@@ -154,7 +168,7 @@ void JobService::AddWaits() {
                       return Read(books.queue, request, is_last);
                     });
       },
-      Access::kNewcomers);
+      Access::kPeople);
 }
 
 void JobService::AddMembers() {
@@ -166,7 +180,7 @@ void JobService::AddMembers() {
           return absl::OkStatus();
         }));
       },
-      Access::kNewcomers);
+      Access::kPeople);
   AddMessages<v1::DrainMemberRequest, v1::DrainMemberResponse>(
       "DrainMember", limits::kMaxControlBytes,
       [this](const auto& request, auto& /*response*/, const Done& done) {
@@ -174,13 +188,14 @@ void JobService::AddMembers() {
           return books.queue.DrainDaemon(request.name(), request.is_drained());
         }));
       },
-      Access::kNewcomers);
+      Access::kPeople);
 }
 
 absl::Status JobService::Submit(const v1::SubmitJobRequest& request,
+                                const Person& person,
                                 v1::SubmitJobResponse& response) {
   v1::Submission submission = request.submission();
-  submission.set_user(kAnybody);
+  submission.set_user(person.user.empty() ? kAnybody : person.user);
   RETURN_IF_ERROR(CheckJobFiles("submission.files", submission.files(), ""));
   for (const v1::JobFile& file : submission.files()) {
     ASSIGN_OR_RETURN(const v1::FileProgress found, files_.Find(file.sha256()));
@@ -218,9 +233,11 @@ absl::Status JobService::List(const v1::ListJobsRequest& request,
   });
 }
 
-absl::Status JobService::Delete(const std::string& id) {
-  RETURN_IF_ERROR(queue_.Handle(
-      [&](SharedQueue::Books books) { return books.queue.DeleteJob(id); }));
+absl::Status JobService::Delete(const std::string& id, const Person& person) {
+  RETURN_IF_ERROR(queue_.Handle([&](SharedQueue::Books books) -> absl::Status {
+    RETURN_IF_ERROR(CheckOwner(books.queue, id, person));
+    return books.queue.DeleteJob(id);
+  }));
   return logs_.Remove(id);
 }
 

@@ -27,11 +27,11 @@ class JobService : public RpcService {
   void AddWaits();
   void AddMembers();
 
-  absl::Status Submit(const v1::SubmitJobRequest& request,
+  absl::Status Submit(const v1::SubmitJobRequest& request, const Person& person,
                       v1::SubmitJobResponse& response);
   absl::Status List(const v1::ListJobsRequest& request,
                     v1::ListJobsResponse& response);
-  absl::Status Delete(const std::string& id);
+  absl::Status Delete(const std::string& id, const Person& person);
   // nullopt: the job is still in the state that the caller knows.
   absl::StatusOr<std::optional<v1::GetJobResponse>> Get(
       SharedQueue::Books& books, const v1::GetJobRequest& request,

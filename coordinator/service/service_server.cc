@@ -54,14 +54,27 @@ absl::StatusOr<std::unique_ptr<ServiceServer>> ServiceServer::Start(
   ASSIGN_OR_RETURN(std::unique_ptr<SharedQueue> queue,
                    SharedQueue::Open(queue_options, std::move(store)));
   RETURN_IF_ERROR(RemoveOldLogs(*queue, *logs));
+  ASSIGN_OR_RETURN(std::unique_ptr<Authorizer> authorizer,
+                   Authorizer::Load(*queue));
   ASSIGN_OR_RETURN(Listener listener, Listener::Open(options.listen_address));
-  std::unique_ptr<ServiceServer> server(
-      new ServiceServer(options, std::move(key), std::move(queue),
-                        std::move(files), std::move(logs)));
+  std::unique_ptr<ServiceServer> server(new ServiceServer(
+      options, std::move(key), std::move(queue), std::move(files),
+      std::move(logs), std::move(authorizer)));
+  // Without a secret whoever reaches the service is an admin anyway.
+  if (options.secret) {
+    const std::string path = absl::StrCat(folder, "/admin.token");
+    ASSIGN_OR_RETURN(const bool is_new,
+                     server->authorizer_->WriteFirst(path, absl::Now()));
+    if (is_new) server->first_token_path_ = path;
+  }
   RpcServerOptions rpc;
-  rpc.guard = std::make_shared<CallGuard>(options.secret);
+  rpc.guard = std::make_shared<CallGuard>(
+      options.secret, [authorizer = server->authorizer_.get()](
+                          absl::string_view method, absl::string_view token) {
+        return authorizer->Authorize(method, token, absl::Now());
+      });
   rpc.services = {&server->daemons_, &server->file_service_, &server->jobs_,
-                  &server->health_};
+                  &server->tokens_, &server->health_};
   rpc.memory_bytes = limits::kServerMemoryBytes;
   rpc.thread_count = kThreads;
   rpc.tls = options.tls;
@@ -75,13 +88,16 @@ ServiceServer::ServiceServer(const ServiceServerOptions& options,
                              std::string key,
                              std::unique_ptr<SharedQueue> queue,
                              std::unique_ptr<FileStore> files,
-                             std::unique_ptr<LogStore> logs)
+                             std::unique_ptr<LogStore> logs,
+                             std::unique_ptr<Authorizer> authorizer)
     : files_(std::move(files)),
       logs_(std::move(logs)),
       queue_(std::move(queue)),
+      authorizer_(std::move(authorizer)),
       daemons_(std::move(key), *queue_, *files_, *logs_),
       file_service_(*files_),
-      jobs_(options.version, *queue_, *files_, *logs_) {}
+      jobs_(options.version, *queue_, *files_, *logs_),
+      tokens_(*authorizer_, options.secret.has_value()) {}
 
 ServiceServer::~ServiceServer() {
   sweeper_.reset();

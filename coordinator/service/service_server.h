@@ -15,10 +15,12 @@
 #include "common/rpc/health_service.h"
 #include "common/rpc/rpc_server.h"
 #include "common/rpc/tls.h"
+#include "coordinator/service/authorizer.h"
 #include "coordinator/service/daemon_service.h"
 #include "coordinator/service/file_service.h"
 #include "coordinator/service/job_service.h"
 #include "coordinator/service/shared_queue.h"
+#include "coordinator/service/token_service.h"
 #include "coordinator/store/file_store.h"
 #include "coordinator/store/log_store.h"
 
@@ -31,7 +33,8 @@ struct ServiceServerOptions {
   // created if need be.
   std::string store_folder;
   std::string version;
-  // What daemons and people prove to know; nullopt: anybody may call.
+  // What daemons prove to know, and people without a token; nullopt: anybody
+  // may call.
   std::optional<JobSecret> secret;
   // Of the connections to it; null: they are plain.
   std::shared_ptr<const Tls> tls;
@@ -47,6 +50,10 @@ class ServiceServer {
 
   int port() const { return server_->port(); }
 
+  // The file with the first admin's token, if this server has made it: the
+  // service has a secret, and its store never had a token.
+  const std::string& first_token_path() const { return first_token_path_; }
+
   // Blocks until `interrupted` returns true, or the store fails, which is the
   // error.
   absl::Status Run(const std::function<bool()>& interrupted);
@@ -55,7 +62,8 @@ class ServiceServer {
   ServiceServer(const ServiceServerOptions& options, std::string key,
                 std::unique_ptr<SharedQueue> queue,
                 std::unique_ptr<FileStore> files,
-                std::unique_ptr<LogStore> logs);
+                std::unique_ptr<LogStore> logs,
+                std::unique_ptr<Authorizer> authorizer);
 
   // Deletes files that no job needs any more.
   void Sweep();
@@ -63,12 +71,15 @@ class ServiceServer {
   const std::unique_ptr<FileStore> files_;
   const std::unique_ptr<LogStore> logs_;
   const std::unique_ptr<SharedQueue> queue_;
+  const std::unique_ptr<Authorizer> authorizer_;
   DaemonService daemons_;
   FileService file_service_;
   JobService jobs_;
+  TokenService tokens_;
   HealthService health_;
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<Ticker> sweeper_;
+  std::string first_token_path_;
 };
 
 }  // namespace paceline

@@ -24,7 +24,9 @@ constexpr const char* kMigrations[] = {
     "CREATE TABLE numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL)"
     " WITHOUT ROWID;"
     "CREATE TABLE keys (name TEXT PRIMARY KEY, value BLOB NOT NULL)"
-    " WITHOUT ROWID;",
+    " WITHOUT ROWID;"
+    "CREATE TABLE tokens (id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL,"
+    " record BLOB NOT NULL);",
 };
 constexpr int64_t kApplicationId = 0x50634C6E;  // "PcLn"
 constexpr size_t kKeyBytes = 32;
@@ -216,6 +218,58 @@ absl::StatusOr<std::vector<v1::JobFile>> QueueStore::Outputs(
     file.set_path(std::string(statement.Bytes(0)));
     file.set_sha256(std::string(statement.Bytes(1)));
     file.set_size_bytes(static_cast<uint64_t>(statement.Number(2)));
+  }
+}
+
+absl::Status QueueStore::StoreToken(const StoredToken& token) {
+  const MutexLock lock(mutex_);
+  Database& database = *database_;
+  const std::string bytes = token.record.SerializeAsString();
+  const int64_t id = static_cast<int64_t>(token.record.id());
+  return database.Transact([&]() -> absl::Status {
+    Statement statement(database,
+                        "INSERT OR REPLACE INTO tokens VALUES (?, ?, ?)");
+    statement.BindNumber(1, id);
+    statement.BindText(2, token.sha256);
+    statement.BindBytes(3, bytes);
+    RETURN_IF_ERROR(statement.Step().status());
+    Statement last(database,
+                   "INSERT INTO numbers VALUES ('last_token', ?1) "
+                   "ON CONFLICT (name) DO UPDATE SET value = max(value, ?1)");
+    last.BindNumber(1, id);
+    return last.Step().status();
+  });
+}
+
+absl::Status QueueStore::RemoveToken(uint64_t id) {
+  const MutexLock lock(mutex_);
+  Statement statement(*database_, "DELETE FROM tokens WHERE id = ?");
+  statement.BindNumber(1, static_cast<int64_t>(id));
+  return statement.Step().status();
+}
+
+absl::StatusOr<StoredTokens> QueueStore::LoadTokens() {
+  const MutexLock lock(mutex_);
+  StoredTokens stored;
+  Statement last(*database_,
+                 "SELECT value FROM numbers WHERE name = 'last_token'");
+  ASSIGN_OR_RETURN(const bool has_last, last.Step());
+  if (has_last) stored.last_id = static_cast<uint64_t>(last.Number(0));
+  Statement statement(*database_,
+                      "SELECT id, sha256, record FROM tokens ORDER BY id");
+  while (true) {
+    ASSIGN_OR_RETURN(const bool has_row, statement.Step());
+    if (!has_row) return stored;
+    StoredToken& token = stored.tokens.emplace_back();
+    token.sha256 = std::string(statement.Bytes(1));
+    const absl::string_view bytes = statement.Bytes(2);
+    if (!token.record.ParseFromArray(bytes.data(),
+                                     static_cast<int>(bytes.size())) ||
+        static_cast<int64_t>(token.record.id()) != statement.Number(0)) {
+      return absl::DataLossError(
+          absl::StrCat(database_->path(), ": the record of token ",
+                       statement.Number(0), " cannot be read"));
+    }
   }
 }
 

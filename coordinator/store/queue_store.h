@@ -1,5 +1,5 @@
 // What the coordinator of a service must not forget, on disk: the records of
-// its job queue, what the jobs have left, and its own key.
+// its job queue, what the jobs have left, people's tokens, and its own key.
 #ifndef PACELINE_COORDINATOR_STORE_QUEUE_STORE_H_
 #define PACELINE_COORDINATOR_STORE_QUEUE_STORE_H_
 
@@ -18,6 +18,7 @@
 #include "coordinator/queue/job_queue.h"
 #include "coordinator/store/database.h"
 #include "paceline/v1/queue.pb.h"
+#include "paceline/v1/service.pb.h"
 
 namespace paceline {
 
@@ -26,6 +27,19 @@ struct StoredQueue {
   std::vector<v1::JobRecord> jobs;
   std::vector<v1::DaemonRecord> daemons;
   uint64_t last_number = 0;
+};
+
+// A person's token, which itself is stored nowhere.
+struct StoredToken {
+  v1::TokenRecord record;
+  std::string sha256;
+};
+
+struct StoredTokens {
+  // By id.
+  std::vector<StoredToken> tokens;
+  // The highest id that there ever was; 0: there was no token.
+  uint64_t last_id = 0;
 };
 
 // What a method has written survives the death of the process and of the
@@ -59,6 +73,13 @@ class QueueStore {
   // The SHA-256 of all jobs' outputs. What else is needed, the jobs' records
   // say.
   absl::StatusOr<std::set<std::string>> ReferencedFiles();
+
+  // Enters a token, in place of that with its id.
+  absl::Status StoreToken(const StoredToken& token);
+  // Nothing happens if there is none.
+  absl::Status RemoveToken(uint64_t id);
+  // DataLoss names the token whose record cannot be read.
+  absl::StatusOr<StoredTokens> LoadTokens();
 
  private:
   explicit QueueStore(std::unique_ptr<Database> database)

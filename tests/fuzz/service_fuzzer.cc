@@ -12,10 +12,12 @@
 
 #include "common/identity/sha256.h"
 #include "common/rpc/message_bytes.h"
+#include "coordinator/service/authorizer.h"
 #include "coordinator/service/daemon_service.h"
 #include "coordinator/service/file_service.h"
 #include "coordinator/service/job_service.h"
 #include "coordinator/service/shared_queue.h"
+#include "coordinator/service/token_service.h"
 #include "coordinator/store/file_store.h"
 #include "coordinator/store/log_store.h"
 #include "coordinator/store/queue_store.h"
@@ -40,6 +42,7 @@ class Call final : public ServerCall {
   ~Call() { CHECK(is_finished_); }
 
   grpc::ByteBuffer& request() override { return request_; }
+  const Person& person() const override { return person_; }
   void Finish(const absl::Status& /*error*/) override { End(); }
   void Finish(grpc::ByteBuffer /*response*/) override { End(); }
   void Send(grpc::ByteBuffer, std::function<void()>) override {}
@@ -53,6 +56,7 @@ class Call final : public ServerCall {
   }
 
   grpc::ByteBuffer request_;
+  const Person person_ = {.user = "ann", .is_admin = false};
   bool is_finished_ = false;
 };
 
@@ -68,15 +72,17 @@ class FuzzService {
                               Must(QueueStore::Open(folder + "/queue.db"))))),
         daemons_("key", *queue_, *files_, *logs_),
         file_service_(*files_),
-        jobs_(kVersion, *queue_, *files_, *logs_) {}
+        jobs_(kVersion, *queue_, *files_, *logs_),
+        authorizer_(Must(Authorizer::Load(*queue_))),
+        tokens_(*authorizer_, /*has_secret=*/true) {}
   // Before the calls are destroyed.
   ~FuzzService() { queue_->EndWaits(); }
 
   template <typename Request>
   void Send(const std::string& method, const Request& request) {
     calls_.push_back(std::make_unique<Call>(WriteMessage(request)));
-    for (const RpcService* service :
-         std::vector<const RpcService*>{&daemons_, &file_service_, &jobs_}) {
+    for (const RpcService* service : std::vector<const RpcService*>{
+             &daemons_, &file_service_, &jobs_, &tokens_}) {
       const auto found = service->methods().find("/paceline.v1." + method);
       if (found == service->methods().end()) continue;
       found->second.handle(*calls_.back());
@@ -93,6 +99,8 @@ class FuzzService {
   DaemonService daemons_;
   FileService file_service_;
   JobService jobs_;
+  const std::unique_ptr<Authorizer> authorizer_;
+  TokenService tokens_;
 };
 
 std::string FuzzHash(FuzzInput& input) {
@@ -216,6 +224,18 @@ void SendOrders(FuzzInput& input, FuzzService& service) {
   service.Send("JobService/DrainMember", drain);
 }
 
+void SendTokens(FuzzInput& input, FuzzService& service) {
+  v1::CreateTokenRequest create;
+  create.set_user(input.Text());
+  create.set_role(static_cast<v1::Role>(input.Below(5)));
+  create.set_lifetime_micros(static_cast<int64_t>(input.Number()));
+  service.Send("TokenService/CreateToken", create);
+  service.Send("TokenService/ListTokens", v1::ListTokensRequest());
+  v1::RevokeTokenRequest revoke;
+  revoke.set_id(input.Below(3));
+  service.Send("TokenService/RevokeToken", revoke);
+}
+
 }  // namespace
 
 void Fuzz(FuzzInput input) {
@@ -228,7 +248,7 @@ void Fuzz(FuzzInput input) {
   FuzzService service(folder);
   uint64_t sequence = 0;
   for (int i = 0; i < 30 && !input.is_empty(); ++i) {
-    switch (input.Below(6)) {
+    switch (input.Below(7)) {
       case 0:
         SendDaemons(input, ++sequence, service);
         break;
@@ -243,6 +263,9 @@ void Fuzz(FuzzInput input) {
         break;
       case 4:
         SendQuestions(input, service);
+        break;
+      case 5:
+        SendTokens(input, service);
         break;
       default:
         SendOrders(input, service);

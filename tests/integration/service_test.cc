@@ -1,5 +1,6 @@
 // A service on one machine, as its users see it: daemons, jobs, results.
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -120,17 +121,56 @@ TEST_F(ServiceTest, AJobReadsNoFileOutsideItsFolders) {
                     HasSubstr("outside the job's folder")));
 }
 
-TEST_F(ServiceTest, AJobReadsNoModelOutsideItsFolders) {
-  const std::string model = service_.folder() / "model.json";
-  WriteText(model, "{\"secret\": 1}");
-  WriteText(job_.folder() / "empty.yaml",
-            "strategy: mirrored\ncluster: {worker: 1}\nmodel: " + model +
-                "\ndata: {train: {idx: {features: train-images, labels: "
-                "train-labels}}}\nbatch_size_per_replica: 64\n");
-  Process submit =
-      service_.Start({"submit", job_.folder() / "empty.yaml", "--wait"});
-  ASSERT_TRUE(submit.Wait(kJobLimit).has_value());
-  EXPECT_THAT(submit.Errors(), HasSubstr("model"));
+// A service with a secret.
+class ServiceTokenTest : public testing::Test {
+ protected:
+  ServiceTokenTest() {
+    WriteText(secrets_ / "secret", std::string(64, 's') + "\n");
+    service_.emplace(
+        std::vector<std::string>{"--secret-file", secrets_ / "secret"});
+  }
+
+  std::string AdminFile() const {
+    return service_->folder() / "store/admin.token";
+  }
+  // The files that are to have a token: the admin's, and what `create` prints.
+  bool IsToHaveToken(const std::filesystem::path& path) const {
+    return path == AdminFile() || path.filename() == "command-0.out";
+  }
+
+  TestFolder secrets_;
+  std::optional<TestService> service_;
+};
+
+TEST_F(ServiceTokenTest, SaysWhoCallsAndIsInNoLogAndNoError) {
+  const std::string ann = secrets_ / "ann.token";
+  WriteText(ann, service_->Run({"token", "create", "--user", "ann", "--role",
+                                "view", "--token-file", AdminFile()}));
+  service_->Run({"list", "--token-file", ann});
+  Process drain = service_->Start({"drain", "a-daemon", "--token-file", ann});
+  EXPECT_EQ(drain.Wait(kJobLimit), 2);
+  EXPECT_THAT(drain.Errors(), HasSubstr("this needs the role admin; the token "
+                                        "of ann has view"));
+  EXPECT_THAT(service_->Run({"token", "list"}),
+              AllOf(HasSubstr("admin"), HasSubstr("ann")));
+  service_->Run({"token", "revoke", "2"});
+  Process list = service_->Start({"list", "--token-file", ann});
+  EXPECT_EQ(list.Wait(kJobLimit), 1);
+  EXPECT_THAT(list.Errors(), HasSubstr("the token is not known"));
+  service_->KillCoordinator();
+
+  std::vector<std::string> secrets;
+  for (const std::string& path : {ann, AdminFile(), secrets_ / "secret"}) {
+    secrets.push_back(Lines(ReadText(path)).at(0));
+  }
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           service_->folder().path())) {
+    if (!entry.is_regular_file() || IsToHaveToken(entry.path())) continue;
+    const std::string content = ReadText(entry.path().string());
+    for (const std::string& secret : secrets) {
+      EXPECT_EQ(content.find(secret), std::string::npos) << entry.path();
+    }
+  }
 }
 
 }  // namespace

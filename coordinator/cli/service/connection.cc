@@ -1,10 +1,13 @@
 #include "coordinator/cli/service/connection.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/peer_text.h"
@@ -13,6 +16,7 @@
 #include "common/config/field_table.h"
 #include "common/config/suggestion.h"
 #include "common/config/yaml_reader.h"
+#include "common/identity/person.h"
 #include "common/job/job_files.h"
 #include "common/task/tls_options.h"
 
@@ -20,10 +24,12 @@ namespace paceline {
 namespace {
 
 constexpr int64_t kMaxConfigBytes = 1 << 20;
+constexpr int64_t kMaxTokenFileBytes = 1 << 10;
 
 struct Context {
   std::string address;
   std::string secret_file;
+  std::string token_file;
   std::string tls_certificate;
   std::string tls_key;
   std::string tls_authority;
@@ -39,6 +45,8 @@ const FieldTable<Context>& FieldsOf(const Context* /*tag*/) {
       {Required("address", &Context::address, "\"host:port\"."),
        Optional("secret-file", &Context::secret_file,
                 "The file with the service's secret."),
+       Optional("token-file", &Context::token_file,
+                "The file with your token."),
        Optional("tls-cert", &Context::tls_certificate, "As --tls-cert."),
        Optional("tls-key", &Context::tls_key, "As --tls-key."),
        Optional("tls-ca", &Context::tls_authority, "As --tls-ca.")});
@@ -119,8 +127,9 @@ absl::StatusOr<std::optional<Context>> FindContext(
                                    : Suggestion(name, known)));
   }
   Context context = found->second;
-  for (std::string* path : {&context.secret_file, &context.tls_certificate,
-                            &context.tls_key, &context.tls_authority}) {
+  for (std::string* path :
+       {&context.secret_file, &context.token_file, &context.tls_certificate,
+        &context.tls_key, &context.tls_authority}) {
     if (!path->empty()) *path = AbsolutePath(options.config_path, *path);
   }
   return context;
@@ -133,6 +142,36 @@ absl::StatusOr<std::string> CheckedAddress(absl::string_view source,
   return absl::InvalidArgumentError(
       absl::StrCat(source, ": \"", PeerText(text),
                    "\": ", address.status().message(), "; expected HOST:PORT"));
+}
+
+// InvalidArgument, without the content, unless the file has a token.
+absl::StatusOr<std::string> ReadToken(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadFile(path, kMaxTokenFileBytes);
+  if (!text.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the token: ", text.status().message()));
+  }
+  const absl::string_view token = absl::StripAsciiWhitespace(*text);
+  if (!absl::StartsWith(token, kTokenPrefix) ||
+      !std::all_of(token.begin(), token.end(), absl::ascii_isgraph)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": this is no token; expected one line with ", kTokenPrefix,
+        "…, as `coordinator token create` prints it"));
+  }
+  return std::string(token);
+}
+
+// Whoever reads the network would have the token.
+absl::Status CheckPrivate(const Connection& connection) {
+  if (connection.token.empty() || connection.tls != nullptr) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const Address address, ParseAddress(connection.address));
+  if (IsLoopback(address)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "a token would travel to ", connection.address,
+      " over a connection that others can read; expected TLS (--tls-cert, "
+      "--tls-key and --tls-ca)"));
 }
 
 }  // namespace
@@ -149,6 +188,9 @@ void ConnectionOptions::AddTo(CLI::App& app) {
   app.add_option("--secret-file", secret_file,
                  "The file with the service's secret; default that of "
                  "PACELINE_SECRET_FILE, or of the context.");
+  app.add_option("--token-file", token_file,
+                 "The file with your token, which says who you are; default "
+                 "that of PACELINE_TOKEN_FILE, or of the context.");
   AddTlsOptions(app, tls);
 }
 
@@ -156,6 +198,7 @@ absl::StatusOr<Connection> FindConnection(const ConnectionOptions& options) {
   std::string source = "--coordinator";
   std::string address = options.coordinator;
   std::string secret_file = options.secret_file;
+  std::string token_file = options.token_file;
   TlsFiles tls = options.tls;
   if (address.empty() && options.context.empty()) {
     source = kCoordinatorVariable;
@@ -164,6 +207,9 @@ absl::StatusOr<Connection> FindConnection(const ConnectionOptions& options) {
   if (secret_file.empty() && options.context.empty()) {
     secret_file = options.environment_secret_file;
   }
+  if (token_file.empty() && options.context.empty()) {
+    token_file = options.environment_token_file;
+  }
   if (address.empty()) {
     source = options.config_path;
     ASSIGN_OR_RETURN(const std::optional<Context> context,
@@ -171,6 +217,7 @@ absl::StatusOr<Connection> FindConnection(const ConnectionOptions& options) {
     if (context) {
       address = context->address;
       if (secret_file.empty()) secret_file = context->secret_file;
+      if (token_file.empty()) token_file = context->token_file;
       if (tls.empty()) {
         tls = {context->tls_certificate, context->tls_key,
                context->tls_authority};
@@ -190,7 +237,11 @@ absl::StatusOr<Connection> FindConnection(const ConnectionOptions& options) {
   if (!secret_file.empty()) {
     ASSIGN_OR_RETURN(connection.secret, JobSecret::FromFile(secret_file));
   }
+  if (!token_file.empty()) {
+    ASSIGN_OR_RETURN(connection.token, ReadToken(token_file));
+  }
   ASSIGN_OR_RETURN(connection.tls, Tls::Load(tls));
+  RETURN_IF_ERROR(CheckPrivate(connection));
   return connection;
 }
 

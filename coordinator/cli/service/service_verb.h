@@ -59,6 +59,7 @@ std::unique_ptr<ServiceVerb> MakeDeleteVerb();
 std::unique_ptr<ServiceVerb> MakeDownloadVerb();
 std::unique_ptr<ServiceVerb> MakeMembersVerb();
 std::unique_ptr<ServiceVerb> MakeDrainVerb();
+std::unique_ptr<ServiceVerb> MakeTokenVerb();
 
 }  // namespace paceline
 

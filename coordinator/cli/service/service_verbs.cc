@@ -21,7 +21,7 @@ using MakeVerb = std::unique_ptr<ServiceVerb> (*)();
 constexpr MakeVerb kVerbs[] = {
     MakeSubmitVerb,  MakeListVerb,  MakeDescribeVerb, MakeLogsVerb,
     MakeWaitVerb,    MakeStopVerb,  MakeDownloadVerb, MakeDeleteVerb,
-    MakeMembersVerb, MakeDrainVerb,
+    MakeMembersVerb, MakeDrainVerb, MakeTokenVerb,
 };
 
 absl::StatusOr<int> RunVerb(ServiceVerb& verb, const ConnectionOptions& options,
@@ -32,7 +32,7 @@ absl::StatusOr<int> RunVerb(ServiceVerb& verb, const ConnectionOptions& options,
   ServiceClient client(
       connection.address,
       std::make_shared<Caller>(self, DrawIncarnation(), connection.secret,
-                               connection.tls));
+                               connection.tls, connection.token));
   std::atomic<bool> is_interrupted = false;
   // Ends a call that waits, too.
   const Ticker watch(kInterruptInterval, [&] {

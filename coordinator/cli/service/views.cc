@@ -418,4 +418,36 @@ std::vector<std::vector<std::string>> MemberRows(
   return rows;
 }
 
+ordered_json TokenJson(const v1::TokenRecord& token) {
+  return {{"id", token.id()},
+          {"user", token.user()},
+          {"role", EnumText(v1::Role_Name(token.role()), "ROLE_")},
+          {"created", TimeJson(token.created_micros())},
+          {"last_used", TimeJson(token.last_used_micros())},
+          {"expires", TimeJson(token.expires_micros())}};
+}
+
+std::vector<std::vector<std::string>> TokenRows(
+    const std::vector<v1::TokenRecord>& tokens, absl::Time now) {
+  std::vector<std::vector<std::string>> rows = {
+      {"ID", "USER", "ROLE", "CREATED", "USED", "EXPIRES"}};
+  const auto ago = [now](int64_t micros) {
+    return micros == 0
+               ? std::string()
+               : absl::StrCat(ShortDuration(Since(micros, now)), " ago");
+  };
+  for (const v1::TokenRecord& token : tokens) {
+    const int64_t expires = token.expires_micros();
+    rows.push_back(
+        {absl::StrCat(token.id()), token.user(),
+         EnumText(v1::Role_Name(token.role()), "ROLE_"),
+         ago(token.created_micros()), ago(token.last_used_micros()),
+         expires == 0 ? "never"
+         : Since(expires, now) >= absl::ZeroDuration()
+             ? "over"
+             : absl::StrCat("in ", ShortDuration(-Since(expires, now)))});
+  }
+  return rows;
+}
+
 }  // namespace paceline

@@ -1,4 +1,4 @@
-// Jobs and daemons of a service, as text, tables and JSON.
+// Jobs, daemons and tokens of a service, as text, tables and JSON.
 #ifndef PACELINE_COORDINATOR_CLI_SERVICE_VIEWS_H_
 #define PACELINE_COORDINATOR_CLI_SERVICE_VIEWS_H_
 
@@ -29,6 +29,7 @@ nlohmann::ordered_json JobJson(const v1::JobView& job, absl::Time now);
 // Without what ListJobs leaves out: tasks, files, outputs and result.
 nlohmann::ordered_json JobSummaryJson(const v1::JobView& job, absl::Time now);
 nlohmann::ordered_json MemberJson(const v1::MemberView& member);
+nlohmann::ordered_json TokenJson(const v1::TokenRecord& token);
 
 // All of a job, for people.
 std::string JobText(const v1::JobView& job, absl::Time now);
@@ -38,6 +39,8 @@ std::vector<std::vector<std::string>> JobRows(
     const std::vector<v1::JobView>& jobs, bool is_wide, absl::Time now);
 std::vector<std::vector<std::string>> MemberRows(
     const std::vector<v1::MemberView>& members, bool is_wide, absl::Time now);
+std::vector<std::vector<std::string>> TokenRows(
+    const std::vector<v1::TokenRecord>& tokens, absl::Time now);
 
 }  // namespace paceline
 

@@ -178,5 +178,74 @@ TEST_F(CallGuardTest, ReadsNoHeaderThatHoldsNonsense) {
             absl::StatusCode::kInvalidArgument);
 }
 
+// What a service asks of the tokens that it is shown.
+absl::StatusOr<Person> CheckToken(absl::string_view method,
+                                  absl::string_view token) {
+  EXPECT_EQ(method, kMethod);
+  if (token != "good") return absl::UnauthenticatedError("an unknown token");
+  return Person{"ann", false};
+}
+
+class TokenGuardTest : public ::testing::Test {
+ protected:
+  static std::string Header(const std::string& token) {
+    v1::Task task;
+    task.set_type(v1::TASK_TYPE_WORKER);
+    return Caller(task, 77, std::nullopt, nullptr, token)
+        .Header(kMethod, 1, "");
+  }
+  static absl::StatusOr<std::unique_ptr<CallGuard::Admission>> Admit(
+      CallGuard& guard, const std::string& token,
+      Access access = Access::kPeople) {
+    return guard.Admit(kPeer, kMethod, Header(token), access);
+  }
+
+  CallGuard guard_{Secret(), CheckToken};
+};
+
+TEST_F(TokenGuardTest, ATokenStandsForAProofWherePeopleCall) {
+  const auto admission = Admit(guard_, "good");
+  ASSERT_TRUE(admission.ok()) << admission.status();
+  EXPECT_EQ((*admission)->person().user, "ann");
+  EXPECT_FALSE((*admission)->person().is_admin);
+  EXPECT_EQ(Admit(guard_, "bad").status().message(), "an unknown token");
+  for (const Access access : {Access::kMembers, Access::kNewcomers}) {
+    EXPECT_TRUE(
+        absl::IsUnauthenticated(Admit(guard_, "good", access).status()));
+  }
+  const absl::Status without = Admit(guard_, "").status();
+  EXPECT_TRUE(absl::IsUnauthenticated(without));
+  EXPECT_THAT(std::string(without.message()), HasSubstr("--token-file"));
+}
+
+TEST_F(TokenGuardTest, WhoKnowsTheSecretOrNeedsNoneIsAnAdmin) {
+  v1::Task task;
+  task.set_type(v1::TASK_TYPE_WORKER);
+  const auto proven = guard_.Admit(
+      kPeer, kMethod,
+      Caller(task, 77, Secret()).Header(kMethod, 1, guard_.Challenge(kPeer)),
+      Access::kPeople);
+  ASSERT_TRUE(proven.ok()) << proven.status();
+  EXPECT_TRUE((*proven)->person().is_admin);
+  CallGuard open(std::nullopt, CheckToken);
+  const auto anybody = Admit(open, "");
+  ASSERT_TRUE(anybody.ok()) << anybody.status();
+  EXPECT_TRUE((*anybody)->person().is_admin);
+  EXPECT_EQ((*anybody)->person().user, "");
+  EXPECT_TRUE(absl::IsUnauthenticated(Admit(open, "bad").status()));
+}
+
+TEST_F(TokenGuardTest, TheOpenCallsOfAPersonAreBounded) {
+  std::vector<std::unique_ptr<CallGuard::Admission>> open;
+  for (int i = 0; i < kMaxCallsPerPerson; ++i) {
+    auto admission = Admit(guard_, "good");
+    ASSERT_TRUE(admission.ok()) << admission.status();
+    open.push_back(*std::move(admission));
+  }
+  EXPECT_TRUE(absl::IsUnavailable(Admit(guard_, "good").status()));
+  open.pop_back();
+  EXPECT_TRUE(Admit(guard_, "good").ok());
+}
+
 }  // namespace
 }  // namespace paceline

@@ -540,5 +540,27 @@ TEST(JobFiles, AreThoseOfAllSetsOfExamples) {
   EXPECT_TRUE(MessageDifferencer::Equals(changed, job));
 }
 
+TEST(JobReaderFilesTest, AsksBeforeItOpensTheModelOfAJob) {
+  JobReaderOptions options;
+  options.may_read = [](const JobFile& file) {
+    return absl::PermissionDeniedError(file.path + " is not for this job");
+  };
+  const absl::Status model =
+      ReadJob("model: /nowhere/secret.json\n", "/jobs/job.yaml", {}, options)
+          .status();
+  EXPECT_TRUE(absl::IsPermissionDenied(model)) << model;
+  EXPECT_EQ(
+      model.message(),
+      "/jobs/job.yaml:1: model: /nowhere/secret.json is not for this job");
+  const absl::Status inner =
+      ReadJob("model: {layers: [{Model: {path: ../base.json}}]}\n",
+              "/jobs/job.yaml", {}, options)
+          .status();
+  EXPECT_TRUE(absl::IsPermissionDenied(inner)) << inner;
+  EXPECT_NE(inner.message().find("/base.json is not for this job"),
+            std::string::npos)
+      << inner;
+}
+
 }  // namespace
 }  // namespace paceline

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <string>
@@ -19,7 +20,9 @@
 namespace paceline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr char kSecret[] = "the secret of this service";
@@ -41,14 +44,14 @@ class ServiceServerTest : public testing::Test {
   ~ServiceServerTest() override { std::filesystem::remove_all(folder_); }
 
   // Starts a server in place of the one that runs, and connects to it.
-  void Start() {
+  void Start(bool has_secret = true) {
     client_.reset();
     server_.reset();
     ServiceServerOptions options;
     options.listen_address = "127.0.0.1:0";
     options.store_folder = folder_;
     options.version = "1.0";
-    options.secret = *JobSecret::FromText(kSecret);
+    if (has_secret) options.secret = *JobSecret::FromText(kSecret);
     auto server = ServiceServer::Start(options);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
@@ -60,6 +63,25 @@ class ServiceServerTest : public testing::Test {
         "127.0.0.1:" + std::to_string(server_->port()),
         std::make_shared<Caller>(TaskToProto({TaskType::kWorker, 0}), 1,
                                  *JobSecret::FromText(secret)));
+  }
+
+  // A person, who does not know the secret.
+  std::unique_ptr<ServiceClient> ConnectWith(const std::string& token) const {
+    return std::make_unique<ServiceClient>(
+        "127.0.0.1:" + std::to_string(server_->port()),
+        std::make_shared<Caller>(TaskToProto({TaskType::kWorker, 0}), 1,
+                                 std::nullopt, nullptr, token));
+  }
+  v1::CreateTokenResponse CreateToken(
+      const std::string& user, v1::Role role,
+      absl::Duration lifetime = absl::ZeroDuration()) {
+    v1::CreateTokenRequest request;
+    request.set_user(user);
+    request.set_role(role);
+    request.set_lifetime_micros(absl::ToInt64Microseconds(lifetime));
+    const auto response = client_->CreateToken(request);
+    EXPECT_TRUE(response.ok()) << response.status();
+    return response.ok() ? *response : v1::CreateTokenResponse();
   }
 
   std::string Put(const std::string& content) {
@@ -127,6 +149,119 @@ TEST_F(ServiceServerTest, WhoDoesNotKnowTheSecretCanDoNothing) {
   EXPECT_TRUE(absl::IsUnauthenticated(stranger->ListJobs({}).status()));
   EXPECT_TRUE(absl::IsUnauthenticated(stranger->FindFiles({}).status()));
   EXPECT_TRUE(client_->ListJobs({}).ok());
+}
+
+TEST_F(ServiceServerTest, WhoSaysNothingLearnsTheRemedies) {
+  const auto nobody = ConnectWith("");
+  const absl::Status status = nobody->ListJobs({}).status();
+  EXPECT_TRUE(absl::IsUnauthenticated(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("--secret-file"), HasSubstr("--token-file")));
+}
+
+TEST_F(ServiceServerTest, TheFirstStartWritesTheTokenOfAnAdmin) {
+  EXPECT_EQ(server_->first_token_path(), folder_ + "/admin.token");
+  std::ifstream file(server_->first_token_path());
+  std::string token;
+  ASSERT_TRUE(std::getline(file, token));
+  EXPECT_TRUE(ConnectWith(token)->ListTokens({}).ok());
+  Start();
+  EXPECT_EQ(server_->first_token_path(), "");
+  EXPECT_TRUE(ConnectWith(token)->ListTokens({}).ok());
+}
+
+TEST_F(ServiceServerTest, PeopleDoWhatTheirRoleAllows) {
+  Sync();
+  const std::string view_token = CreateToken("vic", v1::ROLE_VIEW).token();
+  const auto viewer = ConnectWith(view_token);
+  const auto ann = ConnectWith(CreateToken("ann", v1::ROLE_SUBMIT).token());
+  const auto bob = ConnectWith(CreateToken("bob", v1::ROLE_SUBMIT).token());
+  const auto admin = ConnectWith(CreateToken("eve", v1::ROLE_ADMIN).token());
+
+  const v1::SubmitJobRequest submission = SmallSubmission();
+  const absl::Status refused = viewer->SubmitJob(submission).status();
+  EXPECT_TRUE(absl::IsPermissionDenied(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()),
+              AllOf(HasSubstr("needs the role submit; the token of vic has "
+                              "view"),
+                    Not(HasSubstr(view_token))));
+  const auto submitted = ann->SubmitJob(submission);
+  ASSERT_TRUE(submitted.ok()) << submitted.status();
+
+  v1::GetJobRequest get;
+  get.set_id(submitted->id());
+  const auto seen = viewer->GetJob(get);
+  ASSERT_TRUE(seen.ok()) << seen.status();
+  EXPECT_EQ(seen->job().record().submission().user(), "ann");
+
+  v1::StopJobRequest stop;
+  stop.set_id(submitted->id());
+  v1::DeleteJobRequest remove;
+  remove.set_id(submitted->id());
+  const absl::Status others = bob->StopJob(stop).status();
+  EXPECT_TRUE(absl::IsPermissionDenied(others)) << others;
+  EXPECT_THAT(std::string(others.message()),
+              AllOf(HasSubstr("is of ann"), HasSubstr("role admin"),
+                    HasSubstr("bob has submit")));
+  EXPECT_TRUE(absl::IsPermissionDenied(bob->DeleteJob(remove).status()));
+  EXPECT_TRUE(ann->StopJob(stop).ok());
+  EXPECT_TRUE(admin->StopJob(stop).ok());
+
+  v1::DrainMemberRequest drain;
+  drain.set_name("host-worker");
+  EXPECT_TRUE(absl::IsPermissionDenied(ann->DrainMember(drain).status()));
+  EXPECT_TRUE(admin->DrainMember(drain).ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(ann->ListTokens({}).status()));
+  // A token is no proof for the calls of daemons.
+  EXPECT_TRUE(absl::IsUnauthenticated(
+      admin->AppendLog(v1::AppendLogRequest()).status()));
+}
+
+TEST_F(ServiceServerTest, KeysOfSubmissionsAreTheUsers) {
+  Sync();
+  const auto ann = ConnectWith(CreateToken("ann", v1::ROLE_SUBMIT).token());
+  const auto bob = ConnectWith(CreateToken("bob", v1::ROLE_SUBMIT).token());
+  v1::SubmitJobRequest request = SmallSubmission();
+  request.mutable_submission()->set_idempotency_key("nightly");
+  // Who submits cannot say that it is for somebody else.
+  request.mutable_submission()->set_user("bob");
+  const auto first = ann->SubmitJob(request);
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(ann->SubmitJob(request)->id(), first->id());
+  EXPECT_NE(bob->SubmitJob(request)->id(), first->id());
+}
+
+TEST_F(ServiceServerTest, TokensEndAtOnce) {
+  const v1::CreateTokenResponse revoked = CreateToken("ann", v1::ROLE_VIEW);
+  const auto ann = ConnectWith(revoked.token());
+  EXPECT_TRUE(ann->ListJobs({}).ok());
+  v1::RevokeTokenRequest revoke;
+  revoke.set_id(revoked.record().id());
+  EXPECT_TRUE(client_->RevokeToken(revoke).ok());
+  const absl::Status status = ann->ListJobs({}).status();
+  EXPECT_TRUE(absl::IsUnauthenticated(status)) << status;
+  EXPECT_THAT(std::string(status.message()), Not(HasSubstr(revoked.token())));
+
+  const auto brief = ConnectWith(
+      CreateToken("ann", v1::ROLE_VIEW, absl::Milliseconds(300)).token());
+  absl::SleepFor(absl::Milliseconds(310));
+  EXPECT_TRUE(absl::IsUnauthenticated(brief->ListJobs({}).status()));
+}
+
+TEST_F(ServiceServerTest, WithoutASecretTokensKeepNobodyOut) {
+  const std::string token = CreateToken("ann", v1::ROLE_VIEW).token();
+  Start(/*has_secret=*/false);
+  const auto anybody = ConnectWith("");
+  EXPECT_TRUE(anybody->ListTokens({}).ok());
+  v1::CreateTokenRequest create;
+  create.set_user("bob");
+  create.set_role(v1::ROLE_VIEW);
+  const absl::Status refused = anybody->CreateToken(create).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("--secret-file"));
+  // One that is shown counts.
+  EXPECT_TRUE(
+      absl::IsPermissionDenied(ConnectWith(token)->ListTokens({}).status()));
 }
 
 TEST_F(ServiceServerTest, ASubmissionNeedsItsFiles) {

@@ -6,11 +6,13 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/certificates/test_authority.h"
 
 namespace paceline {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class ConnectionTest : public ::testing::Test {
@@ -108,6 +110,54 @@ TEST_F(ConnectionTest, ASecretThatCannotBeReadIsAnErrorThatNamesItsFile) {
   options_.coordinator = "a:1";
   options_.secret_file = folder_ + "/none";
   EXPECT_THAT(Error(), HasSubstr(folder_ + "/none"));
+}
+
+class TokenFileTest : public ConnectionTest {
+ protected:
+  TokenFileTest() {
+    std::ofstream(folder_ + "/ann.token") << kToken << "\n";
+    options_.coordinator = "127.0.0.1:2222";
+  }
+  const std::string kToken = "paceline_" + std::string(64, 'a');
+};
+
+TEST_F(TokenFileTest, ComesFromTheOptionTheEnvironmentOrTheContext) {
+  options_.environment_token_file = folder_ + "/ann.token";
+  EXPECT_EQ(FindConnection(options_)->token, kToken);
+  options_.token_file = folder_ + "/none";
+  EXPECT_THAT(Error(), HasSubstr(folder_ + "/none"));
+  options_.token_file.clear();
+  options_.environment_token_file.clear();
+  options_.coordinator.clear();
+  Write(
+      "current-context: lab\n"
+      "contexts:\n"
+      "  lab: {address: \"localhost:2222\", token-file: ann.token}\n");
+  const auto connection = FindConnection(options_);
+  ASSERT_TRUE(connection.ok()) << connection.status();
+  EXPECT_EQ(connection->token, kToken);
+}
+
+TEST_F(TokenFileTest, LeavesThisMachineOnlyOverTls) {
+  options_.token_file = folder_ + "/ann.token";
+  options_.coordinator = "10.0.0.1:2222";
+  EXPECT_EQ(FindConnection(options_).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Error(), HasSubstr("expected TLS"));
+  EXPECT_THAT(Error(), Not(HasSubstr(kToken)));
+  options_.tls = TestAuthority(folder_, "ca").Issue("ann");
+  const auto connection = FindConnection(options_);
+  ASSERT_TRUE(connection.ok()) << connection.status();
+  EXPECT_EQ(connection->token, kToken);
+}
+
+TEST_F(TokenFileTest, AnotherFileIsNamedWithoutWhatItHas) {
+  options_.token_file = folder_ + "/lab.secret";
+  EXPECT_THAT(Error(), HasSubstr(folder_ + "/lab.secret: this is no token"));
+  EXPECT_THAT(Error(), Not(HasSubstr("ssss")));
+  std::ofstream(folder_ + "/ann.token") << kToken << "\n" << kToken << "\n";
+  options_.token_file = folder_ + "/ann.token";
+  EXPECT_THAT(Error(), HasSubstr("expected one line"));
 }
 
 }  // namespace

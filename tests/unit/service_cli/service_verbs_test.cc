@@ -24,8 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr size_t kLimit = 8 << 20;
 
@@ -152,6 +154,45 @@ class FakeJobs : public RpcService {
   bool loses_first = false;
 };
 
+// Makes tokens of one text, and keeps their records.
+class FakeTokens : public RpcService {
+ public:
+  FakeTokens() : RpcService("paceline.v1.TokenService") {
+    AddMessages<v1::CreateTokenRequest, v1::CreateTokenResponse>(
+        "CreateToken", kLimit,
+        [this](const auto& request, auto& response, const Done& done) {
+          asked = request;
+          v1::TokenRecord& token = *response.mutable_record();
+          token.set_id(records.size() + 1);
+          token.set_user(request.user());
+          token.set_role(request.role());
+          response.set_token("paceline_0123");
+          records.push_back(token);
+          done(absl::OkStatus());
+        },
+        Access::kPeople);
+    AddMessages<v1::ListTokensRequest, v1::ListTokensResponse>(
+        "ListTokens", kLimit,
+        [this](const auto& /*request*/, auto& response, const Done& done) {
+          response.mutable_tokens()->Assign(records.begin(), records.end());
+          done(absl::OkStatus());
+        },
+        Access::kPeople);
+    AddMessages<v1::RevokeTokenRequest, v1::RevokeTokenResponse>(
+        "RevokeToken", kLimit,
+        [this](const auto& request, auto& /*response*/, const Done& done) {
+          revoked.push_back(request.id());
+          done(request.id() <= records.size() ? absl::OkStatus()
+                                              : absl::NotFoundError("none"));
+        },
+        Access::kPeople);
+  }
+
+  v1::CreateTokenRequest asked;
+  std::vector<v1::TokenRecord> records;
+  std::vector<uint64_t> revoked;
+};
+
 class ServiceVerbsTest : public ::testing::Test {
  protected:
   ServiceVerbsTest() {
@@ -159,7 +200,8 @@ class ServiceVerbsTest : public ::testing::Test {
     fs::create_directories(folder_);
     // One thread, so that the fakes need no locks.
     auto server = StartTestServer(
-        "127.0.0.1:0", std::vector<RpcService*>{&files_, &jobs_}, std::nullopt,
+        "127.0.0.1:0", std::vector<RpcService*>{&files_, &jobs_, &tokens_},
+        std::nullopt,
         /*thread_count=*/1);
     EXPECT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
@@ -208,6 +250,7 @@ epochs: 1
   const std::string folder_ = ::testing::TempDir() + "service_verbs_test";
   FakeFiles files_;
   FakeJobs jobs_;
+  FakeTokens tokens_;
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<ServiceClient> client_;
   std::atomic<bool> is_interrupted_ = false;
@@ -365,6 +408,59 @@ TEST_F(ServiceVerbsTest, DownloadGoesOnAndChecks) {
   download();
   EXPECT_EQ(error_.code(), absl::StatusCode::kDataLoss);
   EXPECT_FALSE(fs::exists(to + "/deep/result.json"));
+}
+
+TEST_F(ServiceVerbsTest, ATokenIsPrintedAloneAndOnce) {
+  EXPECT_EQ(Run(MakeTokenVerb(), {"create", "--user", "ann", "--role", "submit",
+                                  "--expires", "30d"}),
+            0)
+      << error_;
+  EXPECT_EQ(out_.str(), "paceline_0123\n");
+  EXPECT_THAT(messages_.str(), AllOf(HasSubstr("token 1 is shown only now"),
+                                     Not(HasSubstr("paceline_0123"))));
+  EXPECT_EQ(tokens_.asked.user(), "ann");
+  EXPECT_EQ(tokens_.asked.role(), v1::ROLE_SUBMIT);
+  EXPECT_EQ(tokens_.asked.lifetime_micros(),
+            absl::ToInt64Microseconds(absl::Hours(30 * 24)));
+
+  EXPECT_EQ(Run(MakeTokenVerb(),
+                {"create", "--user", "eve", "--role", "admin", "-o", "json"}),
+            0)
+      << error_;
+  const nlohmann::json json = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(json["token"], "paceline_0123");
+  EXPECT_EQ(json["id"], 2);
+  EXPECT_EQ(json["role"], "admin");
+  EXPECT_TRUE(json["expires"].is_null());
+  EXPECT_EQ(tokens_.asked.lifetime_micros(), 0);
+
+  EXPECT_EQ(Run(MakeTokenVerb(), {"create", "--user", "eve", "--role", "view",
+                                  "--expires", "soon"}),
+            2);
+  EXPECT_THAT(std::string(error_.message()), HasSubstr("--expires"));
+}
+
+TEST_F(ServiceVerbsTest, TokensAreListedAndRevoked) {
+  v1::TokenRecord token;
+  token.set_id(1);
+  token.set_user("ann");
+  token.set_role(v1::ROLE_VIEW);
+  token.set_created_micros(absl::ToUnixMicros(absl::Now() - absl::Hours(50)));
+  token.set_expires_micros(absl::ToUnixMicros(absl::Now() - absl::Hours(1)));
+  tokens_.records = {token};
+  EXPECT_EQ(Run(MakeTokenVerb(), {"list"}), 0) << error_;
+  EXPECT_EQ(out_.str(),
+            "ID  USER  ROLE  CREATED   USED  EXPIRES\n"
+            "1   ann   view  2d2h ago  -     over\n");
+  EXPECT_EQ(Run(MakeTokenVerb(), {"list", "-o", "json"}), 0) << error_;
+  EXPECT_EQ(nlohmann::json::parse(out_.str())[0]["user"], "ann");
+  EXPECT_EQ(Run(MakeTokenVerb(), {"list", "-o", "yaml"}), 0) << error_;
+  EXPECT_THAT(out_.str(), HasSubstr("role: view"));
+
+  EXPECT_EQ(Run(MakeTokenVerb(), {"revoke", "1"}), 0) << error_;
+  EXPECT_EQ(Run(MakeTokenVerb(), {"revoke", "7"}), 2);
+  EXPECT_THAT(std::string(error_.message()), HasSubstr("has no token 7"));
+  EXPECT_THAT(tokens_.revoked, ElementsAre(1, 7));
 }
 
 TEST_F(ServiceVerbsTest, DownloadsStayInTheirFolder) {

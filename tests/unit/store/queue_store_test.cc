@@ -125,6 +125,35 @@ TEST_F(QueueStoreTest, OutputsBelongToTheirJob) {
   EXPECT_THAT(*store_->ReferencedFiles(), ElementsAre("aa"));
 }
 
+TEST_F(QueueStoreTest, TokensStayUntilTheyAreRemovedAndNumbersGoOn) {
+  EXPECT_EQ(store_->LoadTokens()->last_id, 0);
+  StoredToken token;
+  for (const uint64_t id : {1, 2}) {
+    token.record.set_id(id);
+    token.record.set_user("ann");
+    token.sha256 = std::string(64, 'a');
+    EXPECT_TRUE(store_->StoreToken(token).ok());
+  }
+  token.record.set_id(1);
+  token.record.set_last_used_micros(5);
+  EXPECT_TRUE(store_->StoreToken(token).ok());
+  EXPECT_TRUE(store_->RemoveToken(2).ok());
+  EXPECT_TRUE(store_->RemoveToken(7).ok());
+  Reopen();
+  const auto stored = store_->LoadTokens();
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_EQ(stored->last_id, 2);
+  ASSERT_EQ(stored->tokens.size(), 1);
+  EXPECT_EQ(stored->tokens[0].record.last_used_micros(), 5);
+  EXPECT_EQ(stored->tokens[0].sha256, token.sha256);
+
+  store_.reset();
+  RunSql(path(), "UPDATE tokens SET record = x'0aff'");
+  Reopen();
+  EXPECT_THAT(std::string(store_->LoadTokens().status().message()),
+              AllOf(HasSubstr(path()), HasSubstr("token 1")));
+}
+
 TEST_F(QueueStoreTest, ARecordThatCannotBeReadIsNamed) {
   Apply({StoreJob{JobNamed("a-1", 1)}, StoreDaemon{DaemonNamed("rack", 1)}});
   store_.reset();
