@@ -25,7 +25,7 @@ VALUES = {
     "worker": {"extraArgs": ["--cores", "1"]},
     "data": [{"name": "sets", "path": small_job.DATA, "volume": {"hostPath": {"path": small_job.DATA}}}],
 }
-EPOCHS = 20
+EPOCHS = 60
 
 
 def obstacle():
@@ -112,7 +112,9 @@ class PodsTest(unittest.TestCase):
         self.pods.kill(f"{WORKER}-1")
         self.pods.start(WORKER, 1)
         self.wait_for_epoch(job, 3)
-        self.assertIn("its daemon was started anew", self.paceline("describe", job))
+        # The new pod has another volume, so it takes the name once the old one is silent.
+        self.wait_until(lambda: "its daemon was started anew" in self.paceline("describe", job),
+                        "the new pod of the worker is not known")
         self.pods.kill(f"{COORDINATOR}-0")
         self.pods.start(COORDINATOR, 0)
         self.wait_for_probe("readinessProbe")

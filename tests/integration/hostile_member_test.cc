@@ -24,6 +24,7 @@
 #include "gtest/gtest.h"
 #include "paceline/v1/ps.pb.h"
 #include "tests/integration/harness/hand_started_cluster.h"
+#include "tests/integration/harness/time_limit.h"
 
 namespace paceline {
 namespace {
@@ -107,7 +108,13 @@ TEST_F(HostileMemberTest, CanNeitherFillTheMemoryNorTheDiskOfAServer) {
   *initialize.mutable_job() = member_->registration().job();
   initialize.set_shard_count(INT32_MAX);
   initialize.set_workers(2);
-  EXPECT_THAT(std::string(Call("Initialize", initialize).message()),
+  absl::Status refused;
+  // The server may still be about to join the job.
+  ASSERT_TRUE(WaitUntil(kJobLimit, [&] {
+    refused = Call("Initialize", initialize);
+    return !absl::IsUnavailable(refused);
+  })) << refused;
+  EXPECT_THAT(std::string(refused.message()),
               AllOf(HasSubstr("shard_count is 2147483647"),
                     HasSubstr("expected 1 to")));
 

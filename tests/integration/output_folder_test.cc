@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -35,7 +36,14 @@ TEST(OutputFolderTest, ASecondRunIsToldWhoHasIt) {
   Process run = job.Run({"--set", "epochs=100000"});
   // By then the checkpoint of the first one is there.
   ASSERT_TRUE(WaitForEpochs(run, 3)) << run.Errors();
-  for (const pid_t pid : run.Session()) kill(pid, SIGSTOP);
+  for (const pid_t pid : run.Session()) {
+    kill(pid, SIGSTOP);
+    // A process stops a moment later, and may write until then.
+    ASSERT_TRUE(WaitUntil(kJobLimit, [&] {
+      return absl::StrContains(ReadText(absl::StrCat("/proc/", pid, "/status")),
+                               "State:\tT");
+    }));
+  }
   const auto before = Files(job.output_dir());
   const auto holder =
       AllOf(HasSubstr(job.output_dir()),

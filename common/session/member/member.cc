@@ -19,10 +19,10 @@
 namespace paceline {
 namespace {
 
-// Whether a retry of the same call may succeed.
 // Pause between two attempts to register.
 constexpr absl::Duration kRegisterPause = absl::Milliseconds(50);
 
+// Whether a retry of the same call may succeed.
 bool IsTransient(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
 }
