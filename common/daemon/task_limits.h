@@ -48,13 +48,14 @@ class TaskLimit {
 class TaskLimits {
  public:
   // `root`: as for MachineResources. `cores`: the processors for tasks; of
-  // those with equally many tasks the first ones are taken.
+  // those with equally many tasks the first ones are taken. None: a task runs
+  // on any.
   TaskLimits(const std::string& root, const std::vector<int>& cores);
   TaskLimits(const TaskLimits&) = delete;
   TaskLimits& operator=(const TaskLimits&) = delete;
 
-  // A leader may use a whole core: it sleeps but for its start and checkpoints,
-  // and counts as a tenth of one. A group that cannot be made is an error.
+  // A leader that is given less than a core may use a whole one: it sleeps but
+  // for its start and checkpoints. A group that cannot be made is an error.
   absl::StatusOr<std::unique_ptr<TaskLimit>> Add(const v1::Resources& limits,
                                                  bool is_leader);
 

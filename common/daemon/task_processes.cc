@@ -34,9 +34,14 @@ TaskProcesses::Event NotStarted(const HeldTask& task, const absl::Status& why) {
 }
 
 // The processors for tasks. A machine's ps and its workers begin at other ends.
-std::vector<int> CoresFor(TaskType type) {
+// None if the daemon has a part of the machine's cores only: other daemons,
+// which have the rest, would take the same ones.
+std::vector<int> CoresFor(const DaemonOptions& options) {
   std::vector<int> cores = OwnCores();
-  if (type == TaskType::kPs) std::reverse(cores.begin(), cores.end());
+  if (options.total.millicores() < 1000 * cores.size()) return {};
+  if (options.place.type == TaskType::kPs) {
+    std::reverse(cores.begin(), cores.end());
+  }
   return cores;
 }
 
@@ -54,7 +59,7 @@ TaskProcesses::TaskProcesses(const DaemonOptions& options,
                              ServiceClient& client)
     : options_(options),
       client_(client),
-      limits_(/*root=*/"", CoresFor(options.place.type)),
+      limits_(/*root=*/"", CoresFor(options)),
       idle_jobs_(options.work_folder + "/jobs", MonotonicNow()),
       next_tidying_(MonotonicNow()) {
   LOG(INFO) << "tasks are limited " << limits_.means();

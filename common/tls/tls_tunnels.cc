@@ -38,8 +38,12 @@ absl::Status SetServer(const std::string& address, SSL* connection) {
     X509_VERIFY_PARAM_set1_ip(checks, nullptr, 0);
   }
   if (!is_ip) {
-    SSL_set1_host(connection, server.host.c_str());
-    SSL_set_tlsext_host_name(connection, server.host.c_str());
+    if (SSL_set1_host(connection, server.host.c_str()) != 1 ||
+        SSL_set_tlsext_host_name(connection, server.host.c_str()) != 1) {
+      return absl::InternalError(
+          absl::StrCat("TLS: the name ", server.host,
+                       " cannot be checked: ", TakeTlsError()));
+    }
   }
   return absl::OkStatus();
 }

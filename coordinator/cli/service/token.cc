@@ -77,6 +77,10 @@ class TokenVerb : public ServiceVerb {
     if (!expires_.empty()) {
       ASSIGN_OR_RETURN(const absl::Duration lifetime,
                        ParseDuration("--expires", expires_));
+      if (lifetime < absl::Seconds(1)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "--expires: \"", expires_, "\"; expected at least 1s"));
+      }
       request.set_lifetime_micros(absl::ToInt64Microseconds(lifetime));
     }
     ASSIGN_OR_RETURN(const v1::CreateTokenResponse response,
