@@ -115,10 +115,11 @@ class DaemonTest : public ::testing::Test {
     return nullptr;
   }
   void AwaitOver(const HeldTask& task) {
-    Await(task.ToString() + " to be over", [&] {
-      const v1::TaskReport* report = Report(task);
-      return report != nullptr && report->state() == v1::TASK_STATE_OVER;
-    });
+    Await(task.ToString() + " to be over",
+          [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+            const v1::TaskReport* report = Report(task);
+            return report != nullptr && report->state() == v1::TASK_STATE_OVER;
+          });
   }
 
   const std::string home_ = ::testing::TempDir() + "daemon_test";
@@ -137,14 +138,15 @@ TEST_F(DaemonTest, RunsATaskAndEndsItWhenItIsWithdrawn) {
                "while true; do sleep 0.05; done\n");
   const absl::Status status = RunWith([&] {
     SetOrders({Order(kWorker)});
-    Await("a report and the log", [&] {
+    Await("a report and the log", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
       return Report(kWorker) != nullptr &&
              Report(kWorker)->state() == v1::TASK_STATE_RUNNING &&
              books_.logs["worker-0"].find("small") != std::string::npos;
     });
     SetOrders({});
-    Await("the task to be forgotten",
-          [&] { return books_.last.tasks().empty(); });
+    Await("the task to be forgotten", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return books_.last.tasks().empty();
+    });
   });
   EXPECT_TRUE(status.ok()) << status;
   MutexLock lock(books_.mutex);
@@ -165,7 +167,7 @@ TEST_F(DaemonTest, ALeaderTellsItsAddressAndItsEnd) {
                "while true; do sleep 0.05; done\n");
   const absl::Status status = RunWith([&] {
     SetOrders({Order(kLeader)});
-    Await("the address", [&] {
+    Await("the address", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
       return Report(kLeader) != nullptr &&
              Report(kLeader)->address() == "127.0.0.1:4321";
     });
@@ -222,7 +224,9 @@ TEST_F(DaemonTest, ASignalEndsTasksAndTellsTheirEnds) {
                "echo hello; while true; do sleep 0.05; done\n");
   const absl::Status status = RunWith([&] {
     SetOrders({Order(kWorker)});
-    Await("the task", [&] { return books_.logs.contains("worker-0"); });
+    Await("the task", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return books_.logs.contains("worker-0");
+    });
   });
   EXPECT_TRUE(status.ok()) << status;
   MutexLock lock(books_.mutex);
@@ -238,7 +242,9 @@ TEST_F(DaemonTest, TasksGoOnWithoutTheCoordinatorAndUnderItsNextProcess) {
                "echo begins; while true; do sleep 0.05; done\n");
   const absl::Status status = RunWith([&] {
     SetOrders({Order(kWorker)});
-    Await("the task", [&] { return books_.logs.contains("worker-0"); });
+    Await("the task", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return books_.logs.contains("worker-0");
+    });
     server_.reset();
     absl::SleepFor(absl::Milliseconds(300));
     {
@@ -247,7 +253,7 @@ TEST_F(DaemonTest, TasksGoOnWithoutTheCoordinatorAndUnderItsNextProcess) {
       books_.last.Clear();
     }
     StartServer(options_.place.coordinator);
-    Await("the task again", [&] {
+    Await("the task again", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
       return Report(kWorker) != nullptr && books_.last.coordinator() == 6;
     });
   });
@@ -271,7 +277,9 @@ TEST_F(DaemonTest, ALaterDaemonOfItsNameEndsIt) {
 TEST_F(DaemonTest, TwoDaemonsDoNotShareAFolder) {
   absl::Status second;
   const absl::Status first = RunWith([&] {
-    Await("the first", [&] { return books_.last.sequence() > 0; });
+    Await("the first", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return books_.last.sequence() > 0;
+    });
     second = RunDaemon(options_, [] { return true; });
   });
   EXPECT_TRUE(first.ok()) << first;
