@@ -6,6 +6,9 @@
 namespace paceline {
 namespace {
 
+// Until a daemon has its orders, though two messages in a row are lost.
+constexpr absl::Duration kOrderTime = absl::Seconds(15);
+
 std::string NameOf(const RunningTask& task) {
   return absl::StrCat(task.job, " generation ", task.generation, " ",
                       task.task.ToString());
@@ -34,7 +37,10 @@ void TaskLedger::CheckLeader(const RunningTask& leader,
   for (auto other = running_.lower_bound({leader.job, 0, {}});
        other != running_.end() && other->first.job == leader.job; ++other) {
     const std::string& where = other->second.first;
-    if (now - heard_[where] <= daemon_timeout_) {
+    // The order to start may have been under way when the daemon came back.
+    const bool is_back =
+        back_since_.contains(where) && now - back_since_[where] <= kOrderTime;
+    if (now - heard_[where] <= daemon_timeout_ && !is_back) {
       Violation(absl::StrCat(NameOf(leader), " started on ", daemon, " while ",
                              NameOf(other->first), " ran on ", where));
     }
@@ -52,6 +58,9 @@ void TaskLedger::Ended(const RunningTask& task, const std::string& daemon) {
 }
 
 void TaskLedger::Heard(const std::string& daemon, absl::Time now) {
+  if (heard_.contains(daemon) && now - heard_[daemon] > daemon_timeout_) {
+    back_since_[daemon] = now;
+  }
   heard_[daemon] = now;
 }
 

@@ -58,6 +58,8 @@ class TaskLedger {
   // What the tasks of a daemon take that the coordinator has not given up.
   std::map<std::string, Resources> used_;
   std::map<std::string, absl::Time> heard_;
+  // When a daemon was heard again that had been silent for too long.
+  std::map<std::string, absl::Time> back_since_;
   std::set<std::string> succeeded_;
   int start_count_ = 0;
   std::vector<std::string> violations_;
