@@ -90,26 +90,18 @@ absl::StatusOr<v1::Resources> TotalOf(const DaemonFlags& flags) {
 absl::StatusOr<std::optional<JobSecret>> SecretOf(const DaemonFlags& flags,
                                                   const DaemonPlace& place,
                                                   const Address& coordinator) {
-  const std::string& file = flags.secret_file.empty()
-                                ? place.environment_secret_file
-                                : flags.secret_file;
-  if (!file.empty()) {
-    if (place.is_insecure) {
-      return absl::InvalidArgumentError(
-          "--insecure is for a service without a secret, and one is given; "
-          "expected one of the two");
-    }
-    ASSIGN_OR_RETURN(JobSecret secret, JobSecret::FromFile(file));
-    return std::optional<JobSecret>(std::move(secret));
-  }
+  ASSIGN_OR_RETURN(
+      std::optional<JobSecret> secret,
+      FindServiceSecret(flags.secret_file, place.environment_secret_file,
+                        place.is_insecure));
   // The certificates of TLS tell who is the coordinator, too.
-  if (IsLoopback(coordinator) || !place.tls_files.empty()) {
-    return std::optional<JobSecret>();
+  if (secret || IsLoopback(coordinator) || !place.tls_files.empty()) {
+    return secret;
   }
   if (place.is_insecure) {
     LOG(WARNING) << "--insecure: whoever can take the coordinator's place at "
                  << place.coordinator << " has this daemon run tasks";
-    return std::optional<JobSecret>();
+    return secret;
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "the coordinator at ", place.coordinator,

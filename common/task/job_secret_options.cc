@@ -52,4 +52,19 @@ absl::StatusOr<std::optional<JobSecret>> FindJobSecret(
                    "or --insecure on a network that nobody else reaches"));
 }
 
+absl::StatusOr<std::optional<JobSecret>> FindServiceSecret(
+    const std::string& option_file, const std::string& environment_file,
+    bool is_insecure) {
+  const std::string& file =
+      option_file.empty() ? environment_file : option_file;
+  if (file.empty()) return std::optional<JobSecret>();
+  if (is_insecure) {
+    return absl::InvalidArgumentError(
+        "--insecure is for a service without a secret, and one is given; "
+        "expected one of the two");
+  }
+  ASSIGN_OR_RETURN(JobSecret secret, JobSecret::FromFile(file));
+  return std::optional<JobSecret>(std::move(secret));
+}
+
 }  // namespace paceline

@@ -1,4 +1,5 @@
-// Where a task that was started by hand finds the job's secret.
+// Where a task that was started by hand finds the job's secret, and where a
+// daemon or coordinator finds the service's.
 #ifndef PACELINE_COMMON_TASK_JOB_SECRET_OPTIONS_H_
 #define PACELINE_COMMON_TASK_JOB_SECRET_OPTIONS_H_
 
@@ -39,6 +40,13 @@ struct JobSecretOptions {
 // cluster is beyond loopback, unless --insecure allows anybody to call.
 absl::StatusOr<std::optional<JobSecret>> FindJobSecret(
     const JobSecretOptions& options, const ClusterSpec& cluster);
+
+// The secret of a service, from the file of --secret-file, else from that of
+// kServiceSecretFileVariable; nullopt if neither is set. InvalidArgument if one
+// is set together with --insecure.
+absl::StatusOr<std::optional<JobSecret>> FindServiceSecret(
+    const std::string& option_file, const std::string& environment_file,
+    bool is_insecure);
 
 }  // namespace paceline
 

@@ -15,6 +15,7 @@
 #include "common/identity/job_secret.h"
 #include "common/process/exit_code.h"
 #include "common/rpc/tls.h"
+#include "common/task/job_secret_options.h"
 #include "common/task/tls_options.h"
 #include "coordinator/service/service_server.h"
 
@@ -32,20 +33,13 @@ absl::StatusOr<std::optional<JobSecret>> FindSecret(
     return Annotate(address.status(),
                     absl::StrCat("--listen: ", options.listen_address));
   }
-  const std::string& file = options.secret_file.empty()
-                                ? options.environment_secret_file
-                                : options.secret_file;
-  if (!file.empty()) {
-    if (options.is_insecure) {
-      return absl::InvalidArgumentError(
-          "--insecure is for a service without a secret, and one is given; "
-          "expected one of the two");
-    }
-    ASSIGN_OR_RETURN(JobSecret secret, JobSecret::FromFile(file));
-    return std::optional<JobSecret>(std::move(secret));
-  }
+  ASSIGN_OR_RETURN(
+      std::optional<JobSecret> secret,
+      FindServiceSecret(options.secret_file, options.environment_secret_file,
+                        options.is_insecure));
   // The certificates of TLS tell who is no stranger, too.
-  if (!IsLoopback(*address) && !options.is_insecure && options.tls.empty()) {
+  if (!secret && !IsLoopback(*address) && !options.is_insecure &&
+      options.tls.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--listen: ", options.listen_address,
         " can be reached from other machines, and the service has no secret; "
@@ -53,7 +47,7 @@ absl::StatusOr<std::optional<JobSecret>> FindSecret(
         "(`openssl rand -hex 32` makes one), the files of TLS, or --insecure "
         "on a network that nobody else reaches"));
   }
-  return std::optional<JobSecret>();
+  return secret;
 }
 
 absl::Status Run(const ServeOptions& options, Interrupt& interrupt) {
