@@ -9,8 +9,8 @@
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
-#include "common/daemon/coordinator_reach.h"
 #include "common/daemon/job_folder.h"
+#include "common/rpc/transient_error.h"
 
 namespace paceline {
 namespace {
@@ -90,7 +90,7 @@ void JobCourier::Pause(absl::Duration time) {
 }
 
 bool JobCourier::GivesUp(const absl::Status& error, Task& task) {
-  if (!task.has_ended || IsUnreachable(error)) {
+  if (!task.has_ended || IsTransient(error)) {
     task.failing_since = absl::InfiniteFuture();
     return false;
   }
@@ -119,7 +119,7 @@ absl::Status JobCourier::Fetch() {
       if (IsStopping()) {
         return decltype(result)(absl::CancelledError("no longer wanted"));
       }
-      if (result.ok() || !IsUnreachable(result.status())) return result;
+      if (result.ok() || !IsTransient(result.status())) return result;
       LOG(WARNING) << first_.ToString() << ": " << result.status().message()
                    << "; trying again";
       Pause(kRetryInterval);

@@ -15,8 +15,8 @@
 #include "common/base/random_access.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
-#include "common/daemon/coordinator_reach.h"
 #include "common/identity/sha256.h"
+#include "common/rpc/transient_error.h"
 
 namespace paceline {
 namespace {
@@ -139,7 +139,7 @@ absl::Status OutputShipper::ShipAll() {
   absl::Status errors;
   for (const auto& [name, group] : checkpoints) {
     const absl::Status status = Ship(group, /*all_or_none=*/!name.empty());
-    if (IsUnreachable(status)) return status;
+    if (IsTransient(status)) return status;
     errors.Update(status);
   }
   errors.Update(Forget(kOutputFolder, files));
@@ -213,7 +213,7 @@ absl::StatusOr<std::vector<v1::JobFile>> OutputShipper::Upload(
     const v1::FileProgress& progress = found.files(static_cast<int>(i));
     if (!progress.is_complete() && !complete.contains(file.sha256())) {
       const absl::Status status = UploadFile(file, progress.received_bytes());
-      if (IsUnreachable(status)) return status;
+      if (IsTransient(status)) return status;
       errors.Update(status);
       if (!status.ok()) continue;
     }

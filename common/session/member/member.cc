@@ -14,6 +14,7 @@
 #include "common/cluster/blame.h"
 #include "common/cluster/task_proto.h"
 #include "common/limits.h"
+#include "common/rpc/transient_error.h"
 #include "common/session/member/leader_answers.h"
 
 namespace paceline {
@@ -21,11 +22,6 @@ namespace {
 
 // Pause between two attempts to register.
 constexpr absl::Duration kRegisterPause = absl::Milliseconds(50);
-
-// Whether a retry of the same call may succeed.
-bool IsTransient(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
-}
 
 }  // namespace
 

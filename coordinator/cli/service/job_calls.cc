@@ -9,6 +9,7 @@
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/process/exit_code.h"
+#include "common/rpc/transient_error.h"
 #include "coordinator/cli/service/units.h"
 #include "coordinator/cli/service/views.h"
 
@@ -20,10 +21,6 @@ constexpr absl::Duration kMaxPause = absl::Seconds(2);
 constexpr absl::Duration kShortPause = absl::Milliseconds(200);
 // Between looks at what the user wants.
 constexpr absl::Duration kLook = absl::Milliseconds(50);
-
-bool MayPass(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
-}
 
 void Pause(const VerbContext& context, absl::Duration pause) {
   const absl::Time end = MonotonicNow() + pause;
@@ -48,10 +45,10 @@ absl::Status Patiently(const VerbContext& context,
   bool has_told = false;
   for (;;) {
     absl::Status status = call();
-    if (!status.ok() && MayPass(status) && !std::exchange(has_told, true)) {
+    if (IsTransient(status) && !std::exchange(has_told, true)) {
       context.messages << status.message() << "; trying again" << std::endl;
     }
-    if (!MayPass(status) || context.is_interrupted() ||
+    if (!IsTransient(status) || context.is_interrupted() ||
         MonotonicNow() + pause > end) {
       return status;
     }
