@@ -7,12 +7,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
 #include "common/base/atomic_file.h"
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/folder.h"
+#include "common/base/relative_path.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
 #include "glog/logging.h"
@@ -24,14 +23,6 @@ namespace {
 constexpr absl::Duration kWaitInterval = absl::Seconds(1);
 
 bool IsAbsolute(const std::string& path) { return absl::StartsWith(path, "/"); }
-
-// Whether a relative path stays below the working folder.
-bool IsBelow(const std::string& path) {
-  for (const absl::string_view part : absl::StrSplit(path, '/')) {
-    if (part.empty() || part == "." || part == "..") return false;
-  }
-  return true;
-}
 
 Checkpointer::Result Write(const std::string& directory,
                            const std::string& name,
@@ -71,7 +62,7 @@ absl::Status Checkpointer::Start(const std::string& directory,
                                  const std::string& name,
                                  ShardSnapshot snapshot) {
   RETURN_IF_ERROR(CheckCheckpointName(name));
-  if (!IsAbsolute(directory) && !IsBelow(directory)) {
+  if (!IsAbsolute(directory) && !StaysBelow(directory)) {
     return absl::FailedPreconditionError(
         absl::StrCat("the leader named \"", directory,
                      "\" as the folder for checkpoints; expected an absolute "

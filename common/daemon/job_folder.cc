@@ -9,10 +9,10 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "common/base/atomic_file.h"
 #include "common/base/file.h"
 #include "common/base/peer_text.h"
+#include "common/base/relative_path.h"
 #include "common/base/status_macros.h"
 #include "common/identity/sha256.h"
 
@@ -29,17 +29,6 @@ absl::Status WrongFile(const std::string& path, absl::string_view what,
   return absl::InvalidArgumentError(absl::StrCat("file \"", PeerText(path),
                                                  "\" of the job: ", what,
                                                  "; expected ", expected));
-}
-
-bool IsRelativePath(absl::string_view path) {
-  if (path.size() > kMaxPathBytes) return false;
-  for (const absl::string_view part : absl::StrSplit(path, '/')) {
-    if (part.empty() || part == "." || part == ".." ||
-        part.find('\0') != absl::string_view::npos) {
-      return false;
-    }
-  }
-  return true;
 }
 
 // "a/b" of "a/b/c"; "" of "c".
@@ -93,15 +82,6 @@ absl::Status Sweep(const fs::path& root, const std::string& path,
   return absl::OkStatus();
 }
 
-bool IsThere(const std::string& path, const v1::JobFile& file) {
-  const absl::StatusOr<int64_t> size = FileSize(path);
-  if (!size.ok() || static_cast<uint64_t>(*size) != file.size_bytes()) {
-    return false;
-  }
-  const absl::StatusOr<v1::JobFile> found = HashFile(path, file.path());
-  return found.ok() && found->sha256() == file.sha256();
-}
-
 absl::Status WriteFile(const std::string& path, const v1::JobFile& file,
                        const ReadPiece& read) {
   ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> out,
@@ -135,7 +115,7 @@ bool IsSafeName(absl::string_view name) {
 
 absl::Status CheckJobFiles(const JobFiles& files) {
   for (const v1::JobFile& file : files) {
-    if (!IsRelativePath(file.path())) {
+    if (file.path().size() > kMaxPathBytes || !StaysBelow(file.path())) {
       return WrongFile(file.path(), "it may lead out of the job's folder",
                        "a relative path without \"..\"");
     }
@@ -172,7 +152,8 @@ absl::Status FillJobFolder(const std::string& folder, const JobFiles& files,
   for (const v1::JobFile& file : files) by_path[file.path()] = &file;
   for (const auto& [name, file] : by_path) {
     const std::string path = absl::StrCat(folder, "/", name);
-    if (!IsThere(path, *file)) RETURN_IF_ERROR(WriteFile(path, *file, read));
+    if (!HasContentOf(*file, path))
+      RETURN_IF_ERROR(WriteFile(path, *file, read));
   }
   return absl::OkStatus();
 }

@@ -1,6 +1,7 @@
 #include "common/identity/sha256.h"
 
 #include <openssl/evp.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -69,6 +70,16 @@ absl::StatusOr<v1::JobFile> HashFile(const std::string& path,
   hashed.set_sha256(hash.Hex());
   hashed.set_size_bytes(size);
   return hashed;
+}
+
+bool HasContentOf(const v1::JobFile& file, const std::string& path) {
+  struct stat information = {};
+  if (lstat(path.c_str(), &information) != 0 || !S_ISREG(information.st_mode) ||
+      static_cast<uint64_t>(information.st_size) != file.size_bytes()) {
+    return false;
+  }
+  const absl::StatusOr<v1::JobFile> found = HashFile(path, file.path());
+  return found.ok() && found->sha256() == file.sha256();
 }
 
 }  // namespace paceline

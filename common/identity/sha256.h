@@ -43,6 +43,10 @@ bool IsSha256Hex(absl::string_view text);
 absl::StatusOr<v1::JobFile> HashFile(const std::string& path,
                                      const std::string& path_in_job);
 
+// Whether there is a regular file, and no link, at `path` with the size and
+// hash of `file`. Blocks on the disk.
+bool HasContentOf(const v1::JobFile& file, const std::string& path);
+
 }  // namespace paceline
 
 #endif  // PACELINE_COMMON_IDENTITY_SHA256_H_

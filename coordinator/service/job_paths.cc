@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/base/peer_text.h"
+#include "common/base/relative_path.h"
 #include "common/base/status_macros.h"
 #include "common/identity/sha256.h"
 
@@ -19,13 +20,12 @@ namespace {
 constexpr size_t kMaxPathBytes = 1024;
 constexpr size_t kMaxNameBytes = 255;
 
-// Whether the path stays below the folder that it begins in.
-bool IsBelow(absl::string_view path) {
-  if (path.empty() || path.size() > kMaxPathBytes) return false;
+// Whether a job may have a file of this path.
+bool IsJobPath(absl::string_view path) {
+  if (path.size() > kMaxPathBytes || !StaysBelow(path)) return false;
   const std::vector<absl::string_view> parts = absl::StrSplit(path, '/');
   return std::all_of(parts.begin(), parts.end(), [](absl::string_view part) {
-    return !part.empty() && part != "." && part != ".." &&
-           part.size() <= kMaxNameBytes &&
+    return part.size() <= kMaxNameBytes &&
            std::none_of(part.begin(), part.end(),
                         [](char c) { return absl::ascii_iscntrl(c); });
   });
@@ -41,7 +41,8 @@ absl::Status Invalid(absl::string_view field, absl::string_view value,
 
 absl::Status CheckJobPath(absl::string_view field, absl::string_view path,
                           absl::string_view folder) {
-  if (IsBelow(path) && absl::StartsWith(path, folder)) return absl::OkStatus();
+  if (IsJobPath(path) && absl::StartsWith(path, folder))
+    return absl::OkStatus();
   return Invalid(field, path,
                  absl::StrCat("a path below the job's folder",
                               folder.empty() ? "" : ", in ", folder));

@@ -15,6 +15,7 @@
 #include "common/base/errno_error.h"
 #include "common/base/file_descriptor.h"
 #include "common/base/peer_text.h"
+#include "common/base/relative_path.h"
 #include "common/base/status_macros.h"
 #include "common/identity/sha256.h"
 #include "coordinator/cli/service/job_calls.h"
@@ -105,19 +106,6 @@ class PartialFile {
   Sha256 hash_;
 };
 
-// Whether `name` is a regular file, no link, with the content of `file`.
-bool IsThere(const Folder& folder, const std::string& name,
-             const v1::JobFile& file) {
-  struct stat information = {};
-  const std::string path = folder.PathOf(name);
-  if (lstat(path.c_str(), &information) != 0 || !S_ISREG(information.st_mode) ||
-      static_cast<uint64_t>(information.st_size) != file.size_bytes()) {
-    return false;
-  }
-  const absl::StatusOr<v1::JobFile> known = HashFile(path, file.path());
-  return known.ok() && known->sha256() == file.sha256();
-}
-
 // Gets what is missing.
 absl::Status Fill(const VerbContext& context, const v1::JobFile& file,
                   PartialFile& partial) {
@@ -145,11 +133,7 @@ absl::Status Fill(const VerbContext& context, const v1::JobFile& file,
 
 absl::StatusOr<std::string> DownloadPath(const std::string& path_in_job) {
   const std::string path(absl::StripPrefix(path_in_job, kOutputFolder));
-  bool is_safe = path.find('\0') == path.npos;
-  for (const absl::string_view part : absl::StrSplit(path, '/')) {
-    is_safe = is_safe && !part.empty() && part != "." && part != "..";
-  }
-  if (is_safe) return path;
+  if (StaysBelow(path)) return path;
   return absl::DataLossError(
       absl::StrCat("the coordinator tells of a file \"", PeerText(path_in_job),
                    "\"; expected a path below the job's folder"));
@@ -174,7 +158,7 @@ absl::Status DownloadFile(const VerbContext& context, const v1::JobFile& file,
   auto parent = OpenParent(root, path);
   RETURN_IF_ERROR(parent.status());
   const auto& [folder, name] = *parent;
-  if (IsThere(folder, name, file)) return absl::OkStatus();
+  if (HasContentOf(file, folder.PathOf(name))) return absl::OkStatus();
   RETURN_IF_ERROR(folder.CheckReplaceable(name));
   const std::string part = name + kPartSuffix;
   ASSIGN_OR_RETURN(PartialFile partial,
