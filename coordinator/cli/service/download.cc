@@ -16,7 +16,7 @@
 #include "coordinator/cli/service/follow_log.h"
 #include "coordinator/cli/service/job_calls.h"
 #include "coordinator/cli/service/units.h"
-#include "coordinator/cli/service/views.h"
+#include "coordinator/cli/service/words.h"
 
 namespace paceline {
 namespace {

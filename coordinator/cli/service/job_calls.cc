@@ -11,7 +11,7 @@
 #include "common/process/exit_code.h"
 #include "common/rpc/transient_error.h"
 #include "coordinator/cli/service/units.h"
-#include "coordinator/cli/service/views.h"
+#include "coordinator/cli/service/words.h"
 
 namespace paceline {
 namespace {

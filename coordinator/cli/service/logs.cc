@@ -11,7 +11,7 @@
 #include "common/process/exit_code.h"
 #include "coordinator/cli/service/follow_log.h"
 #include "coordinator/cli/service/job_calls.h"
-#include "coordinator/cli/service/views.h"
+#include "coordinator/cli/service/words.h"
 
 namespace paceline {
 namespace {

@@ -8,10 +8,10 @@
 #include "coordinator/cli/service/bundle.h"
 #include "coordinator/cli/service/follow_log.h"
 #include "coordinator/cli/service/job_calls.h"
+#include "coordinator/cli/service/json_views.h"
 #include "coordinator/cli/service/output_format.h"
 #include "coordinator/cli/service/submission.h"
 #include "coordinator/cli/service/upload.h"
-#include "coordinator/cli/service/views.h"
 
 namespace paceline {
 namespace {

@@ -10,6 +10,7 @@
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/process/exit_code.h"
+#include "coordinator/cli/service/json_views.h"
 #include "coordinator/cli/service/output_format.h"
 #include "coordinator/cli/service/service_verb.h"
 #include "coordinator/cli/service/table.h"

@@ -3,59 +3,20 @@
 #include <cstdint>
 #include <map>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "common/base/peer_text.h"
-#include "common/limits.h"
+#include "coordinator/cli/service/json_views.h"
 #include "coordinator/cli/service/table.h"
 #include "coordinator/cli/service/units.h"
+#include "coordinator/cli/service/words.h"
 #include "coordinator/queue/resources.h"
 
 namespace paceline {
 namespace {
 
 using ::nlohmann::ordered_json;
-
-constexpr char kLeader[] = "leader";
-
-// The end of an enumerator's name in lower case: "running".
-std::string EnumText(const std::string& name, absl::string_view prefix) {
-  return absl::AsciiStrToLower(absl::StripPrefix(name, prefix));
-}
-
-std::string TypeText(v1::TaskType type) {
-  return EnumText(v1::TaskType_Name(type), "TASK_TYPE_");
-}
-
-std::string TaskStateText(v1::TaskState state) {
-  return EnumText(v1::TaskState_Name(state), "TASK_STATE_");
-}
-
-std::string TimeText(int64_t micros) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMicros(micros),
-                          absl::UTCTimeZone());
-}
-
-ordered_json TimeJson(int64_t micros) {
-  return micros == 0 ? ordered_json() : ordered_json(TimeText(micros));
-}
-
-absl::Duration Since(int64_t micros, absl::Time now) {
-  return now - absl::FromUnixMicros(micros);
-}
-
-absl::Duration Took(const v1::JobRecord& record, absl::Time now) {
-  if (record.started_micros() == 0) return absl::ZeroDuration();
-  return Since(record.started_micros(),
-               record.ended_micros() == 0
-                   ? now
-                   : absl::FromUnixMicros(record.ended_micros()));
-}
 
 std::string TookText(const v1::JobRecord& record, absl::Time now) {
   return record.started_micros() == 0 ? "" : ShortDuration(Took(record, now));
@@ -85,68 +46,6 @@ template <typename Map>
 std::string LabelsText(const Map& labels) {
   const std::map<std::string, std::string> sorted(labels.begin(), labels.end());
   return absl::StrJoin(sorted, ",", absl::PairFormatter("="));
-}
-
-template <typename Map>
-ordered_json LabelsJson(const Map& labels) {
-  ordered_json json = ordered_json::object();
-  for (const auto& [key, value] :
-       std::map<std::string, std::string>(labels.begin(), labels.end())) {
-    json[key] = value;
-  }
-  return json;
-}
-
-ordered_json ResourcesJson(const v1::Resources& resources) {
-  return {{"cores", static_cast<double>(resources.millicores()) / 1000},
-          {"memory_bytes", resources.memory_bytes()},
-          {"gpus", resources.gpus()}};
-}
-
-ordered_json PlacementJson(const v1::Placement& placement) {
-  ordered_json json = {{"task", TaskText(placement.task())},
-                       {"daemon", placement.daemon()},
-                       {"state", TaskStateText(placement.state())},
-                       {"address", placement.address()},
-                       {"exit_code", nullptr},
-                       {"cpu_seconds", nullptr},
-                       {"peak_memory_bytes", nullptr},
-                       {"error", placement.error()}};
-  if (placement.state() == v1::TASK_STATE_OVER) {
-    json["exit_code"] = placement.exit_code();
-  }
-  if (placement.has_usage()) {
-    json["cpu_seconds"] =
-        static_cast<double>(placement.usage().cpu_micros()) / 1e6;
-    json["peak_memory_bytes"] = placement.usage().peak_memory_bytes();
-  }
-  return json;
-}
-
-ordered_json FilesJson(
-    const google::protobuf::RepeatedPtrField<v1::JobFile>& files) {
-  ordered_json json = ordered_json::array();
-  for (const v1::JobFile& file : files) {
-    json.push_back({{"path", file.path()},
-                    {"size_bytes", file.size_bytes()},
-                    {"sha256", file.sha256()}});
-  }
-  return json;
-}
-
-// What is no JSON stays text.
-ordered_json ResultJson(const std::string& text) {
-  if (text.empty()) return nullptr;
-  ordered_json json =
-      ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return json.is_discarded() ? ordered_json(text) : json;
-}
-
-std::string MemberStateText(const v1::MemberView& member) {
-  if (member.is_lost()) return "lost";
-  if (member.is_leaving()) return "leaving";
-  if (member.record().is_drained()) return "drained";
-  return member.is_open() ? "open" : "closed";
 }
 
 std::string CoresText(const v1::Resources& resources) {
@@ -219,109 +118,6 @@ void AddResult(const v1::JobView& job, std::string& text) {
 }
 
 }  // namespace
-
-std::string JobStateText(v1::JobState state) {
-  return EnumText(v1::JobState_Name(state), "JOB_STATE_");
-}
-
-bool HasEnded(v1::JobState state) {
-  return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED ||
-         state == v1::JOB_STATE_STOPPED;
-}
-
-std::string TaskText(const v1::Task& task) {
-  if (task.type() == v1::TASK_TYPE_CHIEF) return kLeader;
-  return absl::StrCat(TypeText(task.type()), "-", task.index());
-}
-
-absl::StatusOr<v1::Task> TaskFromText(absl::string_view text) {
-  v1::Task task;
-  if (text == kLeader) {
-    task.set_type(v1::TASK_TYPE_CHIEF);
-    return task;
-  }
-  for (const v1::TaskType type :
-       {v1::TASK_TYPE_WORKER, v1::TASK_TYPE_PS, v1::TASK_TYPE_EVALUATOR}) {
-    absl::string_view index = text;
-    uint32_t number = 0;
-    if (absl::ConsumePrefix(&index, absl::StrCat(TypeText(type), "-")) &&
-        absl::SimpleAtoi(index, &number) && number < limits::kMaxTasks) {
-      task.set_type(type);
-      task.set_index(number);
-      return task;
-    }
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--task: \"", text, "\"; expected leader, or a task such as worker-1"));
-}
-
-ordered_json JobSummaryJson(const v1::JobView& job, absl::Time now) {
-  const v1::JobRecord& record = job.record();
-  const v1::Submission& submission = record.submission();
-  ordered_json groups = ordered_json::array();
-  for (const v1::TaskGroup& group : submission.groups()) {
-    groups.push_back({{"type", TypeText(group.type())},
-                      {"count", group.count()},
-                      {"each", ResourcesJson(group.each())},
-                      {"labels", LabelsJson(group.labels())}});
-  }
-  ordered_json json = {
-      {"id", record.id()},
-      {"name", submission.name()},
-      {"user", submission.user()},
-      // As in result.json.
-      {"state", absl::AsciiStrToUpper(JobStateText(record.state()))},
-      {"why_queued", job.why_queued()},
-      {"error", record.error()},
-      {"priority", submission.priority()},
-      {"starts", record.generation()},
-      {"failures", record.failures()},
-      {"retries", submission.retries()},
-      {"timeout_seconds", nullptr},
-      {"submitted", TimeJson(record.submitted_micros())},
-      {"started", TimeJson(record.started_micros())},
-      {"ended", TimeJson(record.ended_micros())},
-      {"took_seconds", absl::ToDoubleSeconds(Took(record, now))},
-      {"groups", std::move(groups)},
-      {"leader", ResourcesJson(submission.leader())}};
-  if (submission.timeout_micros() != 0) {
-    json["timeout_seconds"] =
-        static_cast<double>(submission.timeout_micros()) / 1e6;
-  }
-  return json;
-}
-
-ordered_json JobJson(const v1::JobView& job, absl::Time now) {
-  ordered_json json = JobSummaryJson(job, now);
-  json["overrides"] = ordered_json::array();
-  for (const std::string& each : job.record().submission().overrides()) {
-    json["overrides"].push_back(each);
-  }
-  json["files"] = FilesJson(job.record().submission().files());
-  json["tasks"] = ordered_json::array();
-  for (const v1::Placement& each : job.record().placements()) {
-    json["tasks"].push_back(PlacementJson(each));
-  }
-  json["outputs"] = FilesJson(job.outputs());
-  json["result"] = ResultJson(job.result_json());
-  return json;
-}
-
-ordered_json MemberJson(const v1::MemberView& member) {
-  const v1::DaemonRecord& record = member.record();
-  ordered_json jobs = ordered_json::array();
-  for (const std::string& job : member.jobs()) jobs.push_back(job);
-  return {{"name", record.name()},
-          {"type", TypeText(record.type())},
-          {"state", MemberStateText(member)},
-          {"is_drained", record.is_drained()},
-          {"version", record.version()},
-          {"labels", LabelsJson(record.labels())},
-          {"total", ResourcesJson(record.total())},
-          {"used", ResourcesJson(member.used())},
-          {"jobs", std::move(jobs)},
-          {"last_heard", TimeJson(record.last_heard_micros())}};
-}
 
 std::string JobText(const v1::JobView& job, absl::Time now) {
   const v1::JobRecord& record = job.record();
@@ -418,15 +214,6 @@ std::vector<std::vector<std::string>> MemberRows(
   return rows;
 }
 
-ordered_json TokenJson(const v1::TokenRecord& token) {
-  return {{"id", token.id()},
-          {"user", token.user()},
-          {"role", EnumText(v1::Role_Name(token.role()), "ROLE_")},
-          {"created", TimeJson(token.created_micros())},
-          {"last_used", TimeJson(token.last_used_micros())},
-          {"expires", TimeJson(token.expires_micros())}};
-}
-
 std::vector<std::vector<std::string>> TokenRows(
     const std::vector<v1::TokenRecord>& tokens, absl::Time now) {
   std::vector<std::vector<std::string>> rows = {
@@ -439,8 +226,7 @@ std::vector<std::vector<std::string>> TokenRows(
   for (const v1::TokenRecord& token : tokens) {
     const int64_t expires = token.expires_micros();
     rows.push_back(
-        {absl::StrCat(token.id()), token.user(),
-         EnumText(v1::Role_Name(token.role()), "ROLE_"),
+        {absl::StrCat(token.id()), token.user(), RoleName(token.role()),
          ago(token.created_micros()), ago(token.last_used_micros()),
          expires == 0 ? "never"
          : Since(expires, now) >= absl::ZeroDuration()

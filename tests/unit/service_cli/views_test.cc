@@ -2,7 +2,9 @@
 
 #include <string>
 
+#include "coordinator/cli/service/json_views.h"
 #include "coordinator/cli/service/table.h"
+#include "coordinator/cli/service/words.h"
 #include "coordinator/cli/service/yaml_text.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
