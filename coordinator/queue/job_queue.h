@@ -59,6 +59,9 @@
 
 namespace paceline {
 
+// Whether a job in this state has ended for good.
+bool HasEnded(v1::JobState state);
+
 // What one user may hold at a time.
 struct Quota {
   Resources resources;

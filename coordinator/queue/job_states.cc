@@ -62,8 +62,13 @@ bool JobQueue::State::Job::HoldsTasks() const {
   }
 }
 
+bool HasEnded(v1::JobState state) {
+  return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED ||
+         state == v1::JOB_STATE_STOPPED;
+}
+
 bool JobQueue::State::Job::HasEnded() const {
-  return !HoldsTasks() && record.state() != v1::JOB_STATE_QUEUED;
+  return paceline::HasEnded(record.state());
 }
 
 v1::Placement& JobQueue::State::Job::PlacementOf(TaskId task) {

@@ -44,12 +44,6 @@ absl::StatusOr<const v1::JobRecord*> FindJob(const JobQueue& queue,
   return record;
 }
 
-bool HasEnded(const v1::JobRecord& record) {
-  return record.state() == v1::JOB_STATE_SUCCEEDED ||
-         record.state() == v1::JOB_STATE_FAILED ||
-         record.state() == v1::JOB_STATE_STOPPED;
-}
-
 // PermissionDenied if it is somebody else's job, and the person is no admin.
 absl::Status CheckOwner(const JobQueue& queue, absl::string_view id,
                         const Person& person) {
@@ -66,7 +60,7 @@ absl::Status CheckOwner(const JobQueue& queue, absl::string_view id,
 
 // Whether nothing more will be written to the task's log of this start.
 bool IsOver(const v1::JobRecord& record, uint32_t generation, TaskId task) {
-  if (generation < record.generation() || HasEnded(record)) return true;
+  if (generation < record.generation() || HasEnded(record.state())) return true;
   if (generation > record.generation()) return false;
   return std::any_of(
       record.placements().begin(), record.placements().end(),

@@ -50,12 +50,6 @@ size_t CountTasks(const v1::Submission& submission) {
   return count;
 }
 
-bool HasEnded(const v1::JobRecord& record) {
-  return record.state() == v1::JOB_STATE_SUCCEEDED ||
-         record.state() == v1::JOB_STATE_FAILED ||
-         record.state() == v1::JOB_STATE_STOPPED;
-}
-
 }  // namespace
 
 Service::Service(const ServiceOptions& options)
@@ -85,7 +79,7 @@ absl::Status Service::Run(absl::Duration limit) {
 bool Service::AllEnded() const {
   if (answered_ < options_.jobs) return false;
   for (const auto& [id, record] : store_.jobs) {
-    if (!HasEnded(record)) return false;
+    if (!HasEnded(record.state())) return false;
   }
   return true;
 }

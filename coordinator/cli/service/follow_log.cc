@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "coordinator/cli/service/job_calls.h"
-#include "coordinator/cli/service/words.h"
+#include "coordinator/queue/job_queue.h"
 
 namespace paceline {
 namespace {

@@ -12,6 +12,7 @@
 #include "common/rpc/transient_error.h"
 #include "coordinator/cli/service/units.h"
 #include "coordinator/cli/service/words.h"
+#include "coordinator/queue/job_queue.h"
 
 namespace paceline {
 namespace {

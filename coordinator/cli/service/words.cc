@@ -22,11 +22,6 @@ std::string JobStateText(v1::JobState state) {
   return EnumText(v1::JobState_Name(state), "JOB_STATE_");
 }
 
-bool HasEnded(v1::JobState state) {
-  return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED ||
-         state == v1::JOB_STATE_STOPPED;
-}
-
 std::string TypeText(v1::TaskType type) {
   return EnumText(v1::TaskType_Name(type), "TASK_TYPE_");
 }

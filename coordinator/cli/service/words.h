@@ -14,8 +14,6 @@ namespace paceline {
 
 // "running".
 std::string JobStateText(v1::JobState state);
-// Whether the job has ended for good.
-bool HasEnded(v1::JobState state);
 
 // "worker"; "over".
 std::string TypeText(v1::TaskType type);
