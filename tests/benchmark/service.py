@@ -38,7 +38,9 @@ class Service:
         for program in daemons:
             self.start(program, "--coordinator", self.address, "--name", program, "--work",
                        self.folder / program, "--data", DATA, "--cores", "8")
-        wait_for(lambda: len(self.run("members", "-o", "name").split()) == len(daemons))
+        # The store may know others, which are away.
+        wait_for(lambda: all(name in self.run("members", "-o", "name").split()
+                             for name in daemons))
         assert coordinator.poll() is None
 
     def start(self, program, *arguments):
@@ -105,7 +107,9 @@ def throughput():
     ratios = []
     with tempfile.TemporaryDirectory() as folder, Service(folder) as service:
         for pair in range(PAIRS):
-            job = service.run("submit", JOB, "--wait", *changes).strip().split()[0]
+            # Each task may use both processors, as under `run`.
+            job = service.run("submit", JOB, "--wait", "--worker-cores", "2", "--ps-cores", "2",
+                              *changes).strip().split()[0]
             result = json.loads(service.run("describe", job, "-o", "json"))["result"]
             output = pathlib.Path(folder) / f"run-{pair}"
             subprocess.run([BIN / "coordinator", "run", JOB, "--output", output, *changes],
