@@ -33,6 +33,8 @@ namespace {
 
 // Between two looks at processes and signals.
 constexpr absl::Duration kLookInterval = absl::Milliseconds(50);
+// While a task is being started.
+constexpr absl::Duration kStartingLookInterval = absl::Milliseconds(5);
 // Between two messages, however soon answers come.
 constexpr absl::Duration kMessageInterval = absl::Milliseconds(20);
 // Messages on their way: news do not wait for the answer to earlier ones.
@@ -98,7 +100,9 @@ class Daemon {
 
   absl::Status Run(const std::function<bool()>& is_signalled) {
     while (true) {
-      for (SyncLine::Answer& answer : line_.Take(kLookInterval)) {
+      for (SyncLine::Answer& answer :
+           line_.Take(processes_.is_starting() ? kStartingLookInterval
+                                               : kLookInterval)) {
         RETURN_IF_ERROR(TakeAnswer(answer));
       }
       for (const HeldTask& task : book_.TakeOverdue(MonotonicNow())) {

@@ -40,6 +40,7 @@ absl::Status AddLeadersOptions(const v1::TaskOrder& order,
 }
 
 absl::Status AddMembersOptions(const v1::TaskOrder& order, const HeldTask& task,
+                               const DaemonOptions& options,
                                std::vector<std::string>& command) {
   const absl::StatusOr<Address> leader = ParseAddress(order.leader_address());
   if (!leader.ok()) {
@@ -50,9 +51,13 @@ absl::Status AddMembersOptions(const v1::TaskOrder& order, const HeldTask& task,
   command.push_back(absl::StrCat("--coordinator=", order.leader_address()));
   command.push_back(absl::StrCat("--index=", task.task.index));
   if (task.task.type == TaskType::kWorker) {
-    const uint64_t cores = (order.resources().millicores() + 999) / 1000;
+    // A worker without a limit may use all that the daemon has.
+    const uint64_t millicores = order.resources().millicores() > 0
+                                    ? order.resources().millicores()
+                                    : options.total.millicores();
     command.push_back(absl::StrCat(
-        "--threads=", std::clamp<uint64_t>(cores, 1, kMaxThreads)));
+        "--threads=",
+        std::clamp<uint64_t>((millicores + 999) / 1000, 1, kMaxThreads)));
   }
   return absl::OkStatus();
 }
@@ -91,7 +96,7 @@ absl::StatusOr<ChildOptions> CommandFor(const v1::TaskOrder& order,
   if (task.is_leader()) {
     RETURN_IF_ERROR(AddLeadersOptions(order, paths, options, child.command));
   } else {
-    RETURN_IF_ERROR(AddMembersOptions(order, task, child.command));
+    RETURN_IF_ERROR(AddMembersOptions(order, task, options, child.command));
   }
   child.command.push_back(
       absl::StrCat("--listen=", Address{host, 0, true}.ToString()));

@@ -109,6 +109,16 @@ std::vector<TaskProcesses::Event> TaskProcesses::Poll() {
   return events;
 }
 
+bool TaskProcesses::is_starting() const {
+  return std::any_of(
+      processes_.begin(), processes_.end(), [](const auto& each) {
+        const auto& [task, process] = each;
+        const bool awaits_port = task.is_leader() && !process.listens;
+        return !process.exit_code.has_value() &&
+               (!process.child.has_value() || awaits_port);
+      });
+}
+
 std::optional<TaskProcesses::Event> TaskProcesses::Advance(const HeldTask& task,
                                                            Process& process) {
   if (process.over.has_value()) return process.over;

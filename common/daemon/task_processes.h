@@ -54,6 +54,10 @@ class TaskProcesses {
   // checkpoint, and the resolver.
   std::vector<Event> Poll();
 
+  // Whether a task waits for its files, or for its leader's port: look again
+  // soon.
+  bool is_starting() const;
+
  private:
   struct Process {
     v1::TaskOrder order;

@@ -54,6 +54,14 @@ TEST_F(TaskCommandTest, AWorkerHasItsLeaderAndItsThreads) {
   EXPECT_EQ(child->log_path, home_ + "/logs/3/worker-2.log");
 }
 
+TEST_F(TaskCommandTest, AWorkerWithoutALimitHasAThreadForEachCore) {
+  order_.set_leader_address("10.0.0.9:4000");
+  options_.total.set_millicores(6000);
+  const auto child = Command({"job-1", 1, {TaskType::kWorker, 0}});
+  ASSERT_TRUE(child.ok()) << child.status();
+  EXPECT_THAT(child->command, testing::Contains("--threads=6"));
+}
+
 TEST_F(TaskCommandTest, AParameterServerHasNoThreadsOption) {
   order_.set_leader_address("[::1]:4000");
   const auto child = Command({"job-1", 1, {TaskType::kPs, 0}});
