@@ -61,6 +61,16 @@ void PsService::AddControl() {
       [this](const auto& request, auto& response) {
         return shard_.Snapshot(request, response);
       });
+  AddLong<v1::ReadCheckpointRequest, v1::ReadCheckpointResponse>(
+      "ReadCheckpoint", limits::kMaxControlBytes,
+      [this](const auto& request, auto& response) {
+        return shard_.ReadCheckpoint(request, response);
+      });
+  AddLong<v1::DiscardCheckpointRequest, v1::DiscardCheckpointResponse>(
+      "DiscardCheckpoint", limits::kMaxControlBytes,
+      [this](const auto& request, auto& response) {
+        return shard_.DiscardCheckpoint(request, response);
+      });
   AddMessages<v1::AdmitRequest, v1::AdmitResponse>(
       "Admit", limits::kMaxControlBytes,
       [this](const auto& request, auto& response, const Done& done) {

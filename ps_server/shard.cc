@@ -1,9 +1,13 @@
 #include "ps_server/shard.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -13,9 +17,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "common/base/clock.h"
+#include "common/base/random_access.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/checkpoint/checkpoint_reader.h"
+#include "common/checkpoint/manifest_content.h"
 #include "common/job/job_model.h"
 #include "common/job/model_file.h"
 #include "common/limits.h"
@@ -335,6 +341,47 @@ void Shard::WriteCheckpoint(const v1::WriteCheckpointRequest& request,
   const absl::Status ready = Ready().status();
   if (!ready.ok()) return done(ready);
   checkpointer_.WhenWritten(request.name(), std::move(done));
+}
+
+absl::StatusOr<std::string> Shard::FileOf(const std::string& checkpoint) const {
+  RETURN_IF_ERROR(Ready().status());
+  RETURN_IF_ERROR(CheckCheckpointName(checkpoint));
+  MutexLock lock(mutex_);
+  return absl::StrCat(checkpoint_folder_, "/", checkpoint, "/", file_name_);
+}
+
+absl::Status Shard::ReadCheckpoint(const v1::ReadCheckpointRequest& request,
+                                   v1::ReadCheckpointResponse& response) const {
+  ASSIGN_OR_RETURN(const std::string path, FileOf(request.name()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> file,
+                   OpenRandomAccess(path));
+  const auto size = static_cast<uint64_t>(file->size_bytes());
+  if (request.offset() > size) {
+    return absl::OutOfRangeError(absl::StrCat("offset ", request.offset(),
+                                              " of ", path,
+                                              "; expected at most ", size));
+  }
+  std::string& content = *response.mutable_content();
+  content.resize(std::min(size - request.offset(), kCheckpointPieceBytes));
+  return file->ReadAt(
+      static_cast<int64_t>(request.offset()),
+      {reinterpret_cast<std::byte*>(content.data()), content.size()});
+}
+
+absl::Status Shard::DiscardCheckpoint(
+    const v1::DiscardCheckpointRequest& request,
+    v1::DiscardCheckpointResponse& /*response*/) {
+  ASSIGN_OR_RETURN(const std::filesystem::path path, FileOf(request.name()));
+  std::error_code error;
+  std::filesystem::remove(path, error);
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return absl::ErrnoToStatus(error.value(),
+                               absl::StrCat("cannot delete ", path.string()));
+  }
+  // Fails while the folder has the file of another shard, which is as it should
+  // be.
+  std::filesystem::remove(path.parent_path(), error);
+  return absl::OkStatus();
 }
 
 void Shard::PassTime() {

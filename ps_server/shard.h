@@ -98,6 +98,12 @@ class Shard {
   void WriteCheckpoint(const v1::WriteCheckpointRequest& request,
                        Checkpointer::Done done);
 
+  // Both block on the disk.
+  absl::Status ReadCheckpoint(const v1::ReadCheckpointRequest& request,
+                              v1::ReadCheckpointResponse& response) const;
+  absl::Status DiscardCheckpoint(const v1::DiscardCheckpointRequest& request,
+                                 v1::DiscardCheckpointResponse& response);
+
  private:
   using Chunks = std::vector<std::unique_ptr<ShardChunk>>;
 
@@ -111,6 +117,9 @@ class Shard {
   }
   absl::StatusOr<ShardChunk*> ChunkAt(uint64_t ps_incarnation,
                                       uint32_t chunk) const;
+  // The path of the shard's file in the checkpoint of this name.
+  // InvalidArgument if it is not that of a checkpoint.
+  absl::StatusOr<std::string> FileOf(const std::string& checkpoint) const;
   // Tells the time to the chunks, every kTick.
   void PassTime();
   void LogStaleness(const Chunks& chunks) const;

@@ -36,6 +36,10 @@ struct ShardFile {
 bool IsFileName(absl::string_view name);
 inline constexpr char kExpectedFileName[] = "the name of a file in the folder";
 
+// The size of the pieces in which a shard's file is read from its server; the
+// last piece may be smaller.
+inline constexpr uint64_t kCheckpointPieceBytes = 2 << 20;
+
 v1::CheckpointFile ToProto(const ShardFile& file);
 // InvalidArgument names the field, its value and what is expected.
 absl::StatusOr<ShardFile> ReadCheckpointFile(const v1::CheckpointFile& file);

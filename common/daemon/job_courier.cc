@@ -147,11 +147,9 @@ void JobCourier::CarryOutputs() {
   std::string last_error;
   while (!IsStopping()) {
     std::vector<HeldTask> ended;
-    bool has_leader = false;
     {
       MutexLock lock(mutex_);
       for (const auto& [task, state] : tasks_) {
-        has_leader = has_leader || task.is_leader();
         if (state.has_ended && !state.are_outputs_shipped) {
           ended.push_back(task);
         }
@@ -162,8 +160,7 @@ void JobCourier::CarryOutputs() {
       continue;
     }
     const absl::Status status =
-        ended.empty() ? outputs_.ShipCheckpoints(/*needs_manifest=*/has_leader)
-                      : outputs_.ShipAll();
+        ended.empty() ? outputs_.ShipCheckpoints() : outputs_.ShipAll();
     next_look = MonotonicNow() + kOutputInterval;
     if (!status.ok() && status.message() != last_error) {
       last_error = std::string(status.message());

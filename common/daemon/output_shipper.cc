@@ -1,7 +1,6 @@
 #include "common/daemon/output_shipper.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <set>
@@ -26,8 +25,6 @@ namespace fs = std::filesystem;
 // Where the leader keeps checkpoints, in the job's folder.
 constexpr char kCheckpoints[] = "out/checkpoint";
 constexpr char kManifest[] = "manifest.json";
-// After this time without a change, a checkpoint is complete.
-constexpr std::chrono::seconds kQuietTime(2);
 // Of a file, in a call. The coordinator takes up to 4 MiB.
 constexpr uint64_t kUploadBytes = 2 << 20;
 // Files in a call: their names and hashes have up to 1 KiB each.
@@ -87,12 +84,17 @@ absl::StatusOr<OutputShipper::Files> OutputShipper::List(
   return files;
 }
 
+bool OutputShipper::HasManifest(const Files& files,
+                                const std::string& checkpoint) {
+  return files.contains(absl::StrCat(checkpoint, "/", kManifest));
+}
+
 void OutputShipper::SkipPresent() {
   absl::StatusOr<Files> files = List(kOutputFolder);
   if (files.ok()) shipped_ = *std::move(files);
 }
 
-absl::Status OutputShipper::ShipCheckpoints(bool needs_manifest) {
+absl::Status OutputShipper::ShipCheckpoints() {
   const fs::path root = fs::path(folder_) / kCheckpoints;
   if (!IsFolder(fs::path(folder_) / kOutputFolder) || !IsFolder(root)) {
     return absl::OkStatus();
@@ -105,19 +107,14 @@ absl::Status OutputShipper::ShipCheckpoints(bool needs_manifest) {
       names.push_back(entry->path().filename().string());
     }
   }
-  std::sort(names.begin(), names.end());
-  const fs::file_time_type now = fs::file_time_type::clock::now();
   for (const std::string& name : names) {
     const std::string path = absl::StrCat(kCheckpoints, "/", name);
     ASSIGN_OR_RETURN(const Files files, List(path));
-    const bool is_quiet = std::all_of(
-        files.begin(), files.end(),
-        [&](const auto& file) { return file.second.time + kQuietTime < now; });
-    const bool is_whole =
-        !needs_manifest || files.contains(absl::StrCat(path, "/", kManifest));
-    if (is_quiet && is_whole) {
-      RETURN_IF_ERROR(Ship(files, /*all_or_none=*/true));
-    }
+    if (!HasManifest(files, path)) continue;
+    const absl::Status shipped = Ship(files, /*all_or_none=*/true);
+    // The leader may have deleted it meanwhile.
+    ASSIGN_OR_RETURN(const Files left, List(path));
+    if (HasManifest(left, path)) RETURN_IF_ERROR(shipped);
   }
   // The leader deletes old checkpoints.
   ASSIGN_OR_RETURN(const Files present, List(kCheckpoints));
@@ -138,7 +135,12 @@ absl::Status OutputShipper::ShipAll() {
   }
   absl::Status errors;
   for (const auto& [name, group] : checkpoints) {
-    const absl::Status status = Ship(group, /*all_or_none=*/!name.empty());
+    const bool is_checkpoint = !name.empty();
+    if (is_checkpoint &&
+        !HasManifest(group, absl::StrCat(kCheckpoints, "/", name))) {
+      continue;
+    }
+    const absl::Status status = Ship(group, is_checkpoint);
     if (IsTransient(status)) return status;
     errors.Update(status);
   }

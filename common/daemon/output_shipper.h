@@ -33,12 +33,12 @@ class OutputShipper {
   // The coordinator has what is there now.
   void SkipPresent();
 
-  // Ships complete checkpoints. One is complete once nothing in its folder has
-  // changed for 2 s and, if `needs_manifest`, it has its manifest.
-  absl::Status ShipCheckpoints(bool needs_manifest);
+  // Ships complete checkpoints, which are those with a manifest.
+  absl::Status ShipCheckpoints();
 
-  // Ships all that is there. A file that cannot be shipped, such as one that
-  // changes meanwhile, keeps no other from it; returns the first error.
+  // Ships all that is there but checkpoints without a manifest. A file that
+  // cannot be shipped, such as one that changes meanwhile, keeps no other from
+  // it; returns the first error.
   absl::Status ShipAll();
 
  private:
@@ -50,6 +50,8 @@ class OutputShipper {
   // By path in the job's folder.
   using Files = std::map<std::string, Version>;
 
+  // Whether the files are those of a complete checkpoint at this path.
+  static bool HasManifest(const Files& files, const std::string& checkpoint);
   // The files below the folder `path` of the job's.
   absl::StatusOr<Files> List(const std::string& path) const;
   // Hashes, uploads and enters those that the coordinator does not have; with

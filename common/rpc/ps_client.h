@@ -70,6 +70,12 @@ class PsClient {
   void WriteCheckpoint(const v1::WriteCheckpointRequest& request,
                        v1::WriteCheckpointResponse* response,
                        absl::Duration timeout, CallDone done);
+  void ReadCheckpoint(const v1::ReadCheckpointRequest& request,
+                      v1::ReadCheckpointResponse* response,
+                      absl::Duration timeout, CallDone done);
+  void DiscardCheckpoint(const v1::DiscardCheckpointRequest& request,
+                         v1::DiscardCheckpointResponse* response,
+                         absl::Duration timeout, CallDone done);
 
   // Whether calls go through shared memory.
   bool shares_memory() const;

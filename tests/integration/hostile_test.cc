@@ -72,8 +72,9 @@ TEST(HostileTest, AStrangerCanNeitherReadNorWriteNorEndAJob) {
   Process ps = cluster.Start("ps", 0);
   Process worker = cluster.Start("worker", 0);
   ASSERT_TRUE(WaitForEpochs(chief, 2)) << chief.Errors();
-  for (const char* method : {"Initialize", "Push", "Apply", "Pull", "Attach",
-                             "Fence", "Snapshot", "WriteCheckpoint"}) {
+  for (const char* method :
+       {"Initialize", "Push", "Apply", "Pull", "Attach", "Fence", "Snapshot",
+        "WriteCheckpoint", "ReadCheckpoint", "DiscardCheckpoint"}) {
     EXPECT_EQ(Call(cluster.AddressOf("ps", 0),
                    absl::StrCat("ParameterServerService/", method)),
               grpc::StatusCode::UNAUTHENTICATED)

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -23,13 +24,14 @@ class ServiceTest : public testing::Test {
   ServiceTest()
       : ps_(service_.StartDaemon("ps_server", "ps-daemon")),
         worker_(service_.StartDaemon("worker", "worker-daemon")) {
-    EXPECT_TRUE(WaitUntil(
-        kJobLimit,
-        [&] {
-          const std::string members = service_.Run({"members", "-o", "name"});
-          return Lines(members).size() == 2;
-        }))
-        << ps_.Errors() << worker_.Errors();
+    EXPECT_TRUE(MembersAre(2)) << ps_.Errors() << worker_.Errors();
+  }
+
+  // Waits until there are so many daemons.
+  bool MembersAre(size_t count) {
+    return WaitUntil(kJobLimit, [&] {
+      return Lines(service_.Run({"members", "-o", "name"})).size() == count;
+    });
   }
 
   // The id of the job, which `submit` prints alone.
@@ -93,6 +95,31 @@ TEST_F(ServiceTest, StopLeavesACheckpoint) {
   EXPECT_THAT(view.at("outputs").dump(), HasSubstr("manifest.json"));
   service_.Run({"delete", id});
   EXPECT_EQ(service_.Run({"list", "-o", "name"}), "");
+}
+
+// The leader is on the machine of ps-0, and ps-1 on another.
+TEST_F(ServiceTest, ACheckpointHasTheShardsOfAllMachines) {
+  const Process second = service_.StartDaemon("ps_server", "second-ps-daemon");
+  ASSERT_TRUE(MembersAre(3)) << second.Errors();
+  const std::string id =
+      Submit({"--set", "cluster.ps=2", "--ps-cores", "10", "--set",
+              "epochs=100000", "--set", "checkpoint.every_epochs=20"});
+  const auto outputs = [&] {
+    return service_.Describe(id).value("outputs", nlohmann::json()).dump();
+  };
+  EXPECT_TRUE(WaitUntil(kJobLimit, [&] {
+    return absl::StrContains(outputs(), "manifest.json");
+  })) << service_.Run({"logs", id});
+  service_.Run({"stop", id, "--wait"});
+  const std::string output = service_.folder() / "downloaded";
+  service_.Run({"download", id, "--output", output});
+  service_.Run({"export", output + "/checkpoint", "--format", "safetensors",
+                "--output", output + "/whole.safetensors"});
+  // Files that the leader has collected do not stay where they were written.
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           service_.folder() / "second-ps-daemon")) {
+    EXPECT_NE(entry.path().extension(), ".safetensors") << entry.path();
+  }
 }
 
 TEST_F(ServiceTest, JobsWaitForRoomAndSayWhy) {

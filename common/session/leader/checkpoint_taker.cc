@@ -66,23 +66,23 @@ void CheckpointTaker::Take(const TakeCheckpoint& action) {
   manifest_.session = action.state;
   const std::string name = std::filesystem::path(folder_).filename().string();
   shard_steps_ = action.shard_steps;
-  holders_.Snapshot(
-      name, [this, name](const absl::StatusOr<std::vector<int64_t>>& steps) {
-        if (steps.ok()) {
-          {
-            MutexLock lock(mutex_);
-            copied_steps_ = *steps;
-          }
-          Write(name);
-        }
-        session_.Handle([&](Session& session, absl::Time now) {
-          session.SnapshotTaken(steps.status(), now);
-        });
-      });
+  holders_.Snapshot(name,
+                    [this](const absl::StatusOr<std::vector<int64_t>>& steps) {
+                      if (steps.ok()) {
+                        {
+                          MutexLock lock(mutex_);
+                          copied_steps_ = *steps;
+                        }
+                        Write();
+                      }
+                      session_.Handle([&](Session& session, absl::Time now) {
+                        session.SnapshotTaken(steps.status(), now);
+                      });
+                    });
 }
 
-void CheckpointTaker::Write(const std::string& name) {
-  holders_.WriteCheckpoint(name, [this](Files files) {
+void CheckpointTaker::Write() {
+  holders_.WriteCheckpoint(folder_, [this](Files files) {
     MutexLock lock(mutex_);
     files_ = std::make_unique<Files>(std::move(files));
   });

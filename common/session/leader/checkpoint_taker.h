@@ -57,7 +57,7 @@ class CheckpointTaker {
   const LostCheckpoints& lost() const { return lost_; }
 
  private:
-  void Write(const std::string& name);
+  void Write();
   absl::Status Complete(std::vector<ShardFile> files);
   void Report(const absl::Status& status);
 

@@ -1,6 +1,8 @@
 #include "common/session/leader/shard_calls.h"
 
 #include <atomic>
+#include <filesystem>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -9,6 +11,9 @@
 #include "common/base/peer_count.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
+#include "common/rpc/call_group.h"
+#include "common/session/leader/shard_file_collector.h"
+#include "glog/logging.h"
 
 namespace paceline {
 namespace {
@@ -38,8 +43,13 @@ ShardCalls::ShardCalls(v1::Job job, const std::vector<std::string>& addresses,
 ShardCalls::~ShardCalls() {
   repeated_.Cancel();
   for (const auto& shard : shards_) shard->Cancel();
-  MutexLock lock(mutex_);
-  while (open_count_ > 0) closed_.WaitFor(mutex_, absl::Seconds(1));
+  std::thread collector;
+  {
+    MutexLock lock(mutex_);
+    while (open_count_ > 0) closed_.WaitFor(mutex_, absl::Seconds(1));
+    collector = std::move(collector_);
+  }
+  if (collector.joinable()) collector.join();
 }
 
 template <typename Request, typename Response>
@@ -143,28 +153,113 @@ void ShardCalls::Snapshot(const std::string& path, SnapshotDone done) {
           std::move(all_done));
 }
 
-void ShardCalls::WriteCheckpoint(const std::string& path, WriteDone done) {
+void ShardCalls::WriteCheckpoint(const std::string& folder, WriteDone done) {
   v1::WriteCheckpointRequest request;
-  request.set_name(path);
+  request.set_name(std::filesystem::path(folder).filename().string());
   using Answers = absl::StatusOr<std::vector<v1::WriteCheckpointResponse>>;
   Done<v1::WriteCheckpointResponse> all_done =
-      [this, done = std::move(done)](const Answers& answers) {
-        if (!answers.ok()) return done(answers.status());
-        std::vector<ShardFile> files;
-        for (size_t shard = 0; shard < answers->size(); ++shard) {
-          absl::StatusOr<ShardFile> file =
-              ReadCheckpointFile((*answers)[shard].file());
-          if (!file.ok()) {
-            return done(shards_[shard]->Blamed(
-                "WriteCheckpoint",
-                Annotate(file.status(), absl::StrCat("ps-", shard))));
-          }
-          files.push_back(*std::move(file));
-        }
-        done(std::move(files));
+      [this, folder, done = std::move(done)](const Answers& answers) {
+        Files files = ReadFiles(answers);
+        const bool may_collect = std::filesystem::path(folder).is_relative() &&
+                                 (files.ok() || !IsOpenEnded(files.status()));
+        std::vector<size_t> elsewhere;
+        if (may_collect) elsewhere = ShardsElsewhere(folder, shards_.size());
+        if (elsewhere.empty()) return done(std::move(files));
+        StartToCollect(folder, std::move(elsewhere), std::move(files), done);
       };
   CallAll(&PsClient::WriteCheckpoint, request, limits::kCheckpointTimeout,
           std::move(all_done));
+}
+
+ShardCalls::Files ShardCalls::ReadFiles(
+    const absl::StatusOr<std::vector<v1::WriteCheckpointResponse>>& answers)
+    const {
+  RETURN_IF_ERROR(answers.status());
+  std::vector<ShardFile> files;
+  for (size_t shard = 0; shard < answers->size(); ++shard) {
+    absl::StatusOr<ShardFile> file =
+        ReadCheckpointFile((*answers)[shard].file());
+    if (!file.ok()) {
+      return shards_[shard]->Blamed(
+          "WriteCheckpoint",
+          Annotate(file.status(), absl::StrCat("ps-", shard)));
+    }
+    files.push_back(*std::move(file));
+  }
+  return files;
+}
+
+void ShardCalls::StartToCollect(const std::string& folder,
+                                std::vector<size_t> shards, Files files,
+                                const WriteDone& done) {
+  auto work = [this, folder, shards = std::move(shards),
+               files = std::move(files), done]() mutable {
+    const std::string name = std::filesystem::path(folder).filename().string();
+    if (files.ok()) {
+      const absl::Status collected = CollectShardFiles(
+          folder, shards, *files, [&](size_t shard, uint64_t offset_bytes) {
+            return ReadPiece(shard, name, offset_bytes);
+          });
+      if (!collected.ok()) files = collected;
+    }
+    Discard(shards, name);
+    done(std::move(files));
+  };
+  absl::Status started;
+  {
+    MutexLock lock(mutex_);
+    // The last one has called its `done`, so it is about to end.
+    if (collector_.joinable()) collector_.join();
+    try {
+      collector_ = std::thread(std::move(work));
+    } catch (const std::system_error& error) {
+      started = absl::ResourceExhaustedError(
+          absl::StrCat("cannot start a thread: ", error.what()));
+    }
+  }
+  if (!started.ok()) done(started);
+}
+
+template <typename Request, typename Response>
+absl::Status ShardCalls::CallAndWait(Method<Request, Response> method,
+                                     size_t shard, const Request& request,
+                                     Response& response) {
+  CallGroup call(1);
+  repeated_.Start(
+      {limits::kPsTimeout},
+      [&](absl::Duration left, CallDone attempted) {
+        (shards_[shard].get()->*method)(request, &response, left,
+                                        std::move(attempted));
+      },
+      call.Open(0));
+  call.Wait();
+  return call.status(0);
+}
+
+absl::StatusOr<std::string> ShardCalls::ReadPiece(size_t shard,
+                                                  const std::string& name,
+                                                  uint64_t offset_bytes) {
+  v1::ReadCheckpointRequest request;
+  request.set_name(name);
+  request.set_offset(offset_bytes);
+  v1::ReadCheckpointResponse response;
+  RETURN_IF_ERROR(
+      CallAndWait(&PsClient::ReadCheckpoint, shard, request, response));
+  return std::move(*response.mutable_content());
+}
+
+void ShardCalls::Discard(absl::Span<const size_t> shards,
+                         const std::string& name) {
+  v1::DiscardCheckpointRequest request;
+  request.set_name(name);
+  for (const size_t shard : shards) {
+    v1::DiscardCheckpointResponse response;
+    const absl::Status status =
+        CallAndWait(&PsClient::DiscardCheckpoint, shard, request, response);
+    LOG_IF(WARNING, !status.ok())
+        << "a file of the checkpoint " << name
+        << " stays on its server: " << status.message();
+  }
 }
 
 }  // namespace paceline

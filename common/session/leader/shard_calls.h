@@ -2,15 +2,20 @@
 #ifndef PACELINE_COMMON_SESSION_LEADER_SHARD_CALLS_H_
 #define PACELINE_COMMON_SESSION_LEADER_SHARD_CALLS_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "common/base/mutex.h"
 #include "common/rpc/ps_client.h"
 #include "common/rpc/repeated_calls.h"
 #include "common/session/leader/variable_holders.h"
@@ -42,7 +47,10 @@ class ShardCalls : public VariableHolders {
   void Fence(const v1::WorkerId& worker, absl::Duration timeout,
              Done<v1::FenceResponse> done);
   void Snapshot(const std::string& path, SnapshotDone done) override;
-  void WriteCheckpoint(const std::string& path, WriteDone done) override;
+  // A relative `folder` may be one on the leader's machine only: shards on
+  // others have written into folders of their own, and a thread collects their
+  // files.
+  void WriteCheckpoint(const std::string& folder, WriteDone done) override;
 
  private:
   template <typename Request, typename Response>
@@ -61,12 +69,33 @@ class ShardCalls : public VariableHolders {
          std::move(done));
   }
 
+  using Files = absl::StatusOr<std::vector<ShardFile>>;
+  // What the shards answered, checked.
+  Files ReadFiles(
+      const absl::StatusOr<std::vector<v1::WriteCheckpointResponse>>& answers)
+      const;
+  // A thread brings the files of these shards into `folder`, has the shards
+  // delete theirs, and calls `done`. If `files` is an error, they are deleted
+  // only.
+  void StartToCollect(const std::string& folder, std::vector<size_t> shards,
+                      Files files, const WriteDone& done);
+  absl::StatusOr<std::string> ReadPiece(size_t shard, const std::string& name,
+                                        uint64_t offset_bytes);
+  // Has these shards delete their files of the checkpoint; logs what fails.
+  void Discard(absl::Span<const size_t> shards, const std::string& name);
+  // Blocks until the shard has answered, or its deadline.
+  template <typename Request, typename Response>
+  absl::Status CallAndWait(Method<Request, Response> method, size_t shard,
+                           const Request& request, Response& response);
+
   const v1::Job job_;
   std::vector<std::unique_ptr<PsClient>> shards_;
   RepeatedCalls repeated_;
   Mutex mutex_;
   CondVar closed_;
   int open_count_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Collects files; joined before the next checkpoint's.
+  std::thread collector_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace paceline

@@ -38,8 +38,9 @@ class VariableHolders {
 
   // Copies the variables for the checkpoint `name`; its folder exists.
   virtual void Snapshot(const std::string& name, SnapshotDone done) = 0;
-  // Calls `done` once that snapshot is on disk. Does not block.
-  virtual void WriteCheckpoint(const std::string& name, WriteDone done) = 0;
+  // Calls `done` once that snapshot is on disk, in the leader's `folder` of the
+  // checkpoint; its last component is the checkpoint's name.
+  virtual void WriteCheckpoint(const std::string& folder, WriteDone done) = 0;
 };
 
 }  // namespace paceline

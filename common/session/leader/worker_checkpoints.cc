@@ -17,7 +17,7 @@ void WorkerCheckpoints::Snapshot(const std::string& name, SnapshotDone done) {
   });
 }
 
-void WorkerCheckpoints::WriteCheckpoint(const std::string& /*name*/,
+void WorkerCheckpoints::WriteCheckpoint(const std::string& /*folder*/,
                                         WriteDone done) {
   write_done_ = std::move(done);
 }

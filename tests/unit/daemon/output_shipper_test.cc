@@ -110,21 +110,19 @@ TEST_F(OutputShipperTest, ACheckpointGoesOnceItIsComplete) {
   const std::string step = "out/checkpoint/step-000000000001/";
   Write(step + "shard", "1");
   Write("out/result.json", "x");
-  ASSERT_TRUE(shipper_->ShipCheckpoints(/*needs_manifest=*/true).ok());
-  EXPECT_THAT(Outputs(), IsEmpty());
-  Write(step + "manifest.json", "2", std::chrono::seconds(0));
-  ASSERT_TRUE(shipper_->ShipCheckpoints(/*needs_manifest=*/true).ok());
+  ASSERT_TRUE(shipper_->ShipCheckpoints().ok());
   EXPECT_THAT(Outputs(), IsEmpty());
   Write(step + "manifest.json", "2");
-  ASSERT_TRUE(shipper_->ShipCheckpoints(/*needs_manifest=*/true).ok());
+  ASSERT_TRUE(shipper_->ShipCheckpoints().ok());
   EXPECT_THAT(Outputs(), ElementsAre(Pair(step + "manifest.json", "2"),
                                      Pair(step + "shard", "1")));
 }
 
-TEST_F(OutputShipperTest, AServersPartsOfACheckpointNeedNoManifest) {
+TEST_F(OutputShipperTest, ACheckpointThatNeverBecameCompleteStays) {
   Write("out/checkpoint/step-000000000001/shard", "1");
-  ASSERT_TRUE(shipper_->ShipCheckpoints(/*needs_manifest=*/false).ok());
-  EXPECT_EQ(Outputs().size(), 1);
+  Write("out/result.json", "x");
+  ASSERT_TRUE(shipper_->ShipAll().ok());
+  EXPECT_THAT(Outputs(), ElementsAre(Pair("out/result.json", "x")));
 }
 
 }  // namespace

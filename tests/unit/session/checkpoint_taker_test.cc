@@ -25,8 +25,8 @@ class FakeHolders : public VariableHolders {
     this->name = name;
     done(std::vector<int64_t>());
   }
-  void WriteCheckpoint(const std::string& name, WriteDone done) override {
-    EXPECT_EQ(name, this->name);
+  void WriteCheckpoint(const std::string& folder, WriteDone done) override {
+    EXPECT_EQ(std::filesystem::path(folder).filename(), name);
     write_done = std::move(done);
   }
 

@@ -1,6 +1,8 @@
 // The leader's calls to shards over connections that break at the wrong moment.
 #include "common/session/leader/shard_calls.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -32,7 +34,8 @@ using ::testing::HasSubstr;
 class WatchedService final : public PsService {
  public:
   explicit WatchedService(Shard& shard) : PsService(shard) {
-    for (const char* name : {"Admit", "Fence", "Snapshot", "WriteCheckpoint"}) {
+    for (const char* name : {"Admit", "Fence", "Snapshot", "WriteCheckpoint",
+                             "ReadCheckpoint", "DiscardCheckpoint"}) {
       RpcMethod method = methods().at(
           absl::StrCat("/paceline.v1.ParameterServerService/", name));
       method.handle = [this, handle = method.handle](ServerCall& call) {
@@ -158,12 +161,35 @@ TEST_F(ShardCallsTest, CheckpointsAreRepeated) {
     ASSERT_TRUE(taken.ok()) << taken;
     resets_left_ = 1;
     Result<absl::StatusOr<std::vector<ShardFile>>> written;
-    calls_->WriteCheckpoint(name, written.Receiver());
+    calls_->WriteCheckpoint(folder, written.Receiver());
     const auto files = written.Wait();
     ASSERT_TRUE(files.ok()) << files.status();
     EXPECT_EQ((*files)[0].file, ShardFileName(0, 1));
     EXPECT_EQ(call_count_, 4);
   }
+}
+
+// A relative folder is one of the leader's machine; the shard writes into its
+// own.
+TEST_F(ShardCallsTest, FilesOfOtherMachinesAreCollected) {
+  const std::string leaders = absl::StrCat("shard_calls_test.", getpid());
+  const std::string folder = *CreateCheckpointFolder(leaders, 1);
+  const std::string name = std::filesystem::path(folder).filename().string();
+  const std::string file = absl::StrCat("/", name, "/", ShardFileName(0, 1));
+  std::filesystem::create_directories(absl::StrCat(directory_, "/", name));
+  Result<absl::Status> snapshot;
+  calls_->Snapshot(name, [receive = snapshot.Receiver()](const auto& done) {
+    receive(done.status());
+  });
+  ASSERT_TRUE(snapshot.Wait().ok());
+  resets_left_ = 2;
+  Result<absl::StatusOr<std::vector<ShardFile>>> written;
+  calls_->WriteCheckpoint(folder, written.Receiver());
+  const auto files = written.Wait();
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_EQ(std::filesystem::file_size(leaders + file), (*files)[0].size_bytes);
+  EXPECT_FALSE(std::filesystem::exists(directory_ + file));
+  std::filesystem::remove_all(leaders);
 }
 
 TEST_F(ShardCallsTest, AfterItsDeadlineACallFailsAndNamesTheTask) {

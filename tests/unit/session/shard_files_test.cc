@@ -23,16 +23,13 @@ class CountingHolders : public VariableHolders {
   void Snapshot(const std::string& /*name*/, SnapshotDone done) override {
     done(copied);
   }
-  void WriteCheckpoint(const std::string& name, WriteDone done) override {
+  void WriteCheckpoint(const std::string& folder, WriteDone done) override {
     for (const ShardFile& file : files) {
-      ASSERT_TRUE(
-          WriteFileAtomically(directory + "/" + name + "/" + file.file, "abc")
-              .ok());
+      ASSERT_TRUE(WriteFileAtomically(folder + "/" + file.file, "abc").ok());
     }
     done(files);
   }
 
-  std::string directory;
   std::vector<int64_t> copied = {20, 20};
   std::vector<ShardFile> files = {{ShardFileName(0, 2), 3, 0, 20},
                                   {ShardFileName(1, 2), 3, 0, 20}};
@@ -43,7 +40,6 @@ class ShardFilesTest : public ::testing::Test {
   ShardFilesTest()
       : directory_(std::string(::testing::TempDir()) + "/shard_files") {
     std::filesystem::remove_all(directory_);
-    holders_.directory = directory_;
   }
   ~ShardFilesTest() override { std::filesystem::remove_all(directory_); }
 
