@@ -82,7 +82,7 @@ TEST_F(ServiceFailureTest, NoJobIsLostOrRunTwiceWhenTheCoordinatorDies) {
   for (Process& submission : submissions) ExpectExit(submission, 0);
 
   const std::vector<std::string> ids =
-      Lines(service_.Run({"list", "-o", "name"}));
+      Lines(service_.Run({"list", "--limit", "0", "-o", "name"}));
   EXPECT_EQ(static_cast<int>(ids.size()), submitted);
   for (const std::string& id : ids) {
     service_.Run({"wait", id});
