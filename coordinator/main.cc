@@ -230,6 +230,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
 
   LeadOptions lead_options;
   lead_options.process_start = start;
+  lead_options.program_folder = options.program_folder;
   CLI::App& lead = *app.add_subcommand(
       "lead", "Leads a job of a service; daemons start this.");
   lead.group("");

@@ -219,8 +219,9 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 "Type in which gradients travel between workers that sum them "
                 "up: `float16` and `bfloat16` halve the bytes and round."),
        Optional("evaluator", Scalar(&Job::evaluator, &Job::set_evaluator),
-                "Whether a local cluster gets a task that evaluates each "
-                "checkpoint beside training, on `data.validation` (or the "
+                "Whether a local cluster, or a job of a service, gets a task "
+                "that evaluates each checkpoint beside training, on "
+                "`data.validation` (or the "
                 "split), else `data.test`, into `evaluator.csv`. With "
                 "TF_CONFIG, start a task of type `evaluator` instead."),
        Optional("partitioner",

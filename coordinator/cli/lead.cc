@@ -1,7 +1,9 @@
 #include "coordinator/cli/lead.h"
 
 #include <filesystem>
+#include <functional>
 #include <iostream>
+#include <string>
 #include <utility>
 
 #include "CLI/CLI.hpp"
@@ -21,6 +23,8 @@
 #include "common/session/leader/lead_job.h"
 #include "common/session/leader/run_setup.h"
 #include "common/task/tls_options.h"
+#include "coordinator/local_cluster.h"
+#include "coordinator/local_task_processes.h"
 
 namespace paceline {
 namespace {
@@ -60,19 +64,38 @@ void MakeRelative(v1::Job& job) {
   });
 }
 
-// The daemons start all tasks of the job, once they know where it is led.
-class DaemonsTasks : public OwnTasks {
+// The daemons start all members of the job, once they know where it is led. An
+// evaluator is no member: it reads the leader's folder, so it runs beside it.
+class DaemonsTasks : public LocalTaskProcesses {
  public:
-  explicit DaemonsTasks(std::string port_file)
-      : port_file_(std::move(port_file)) {}
+  DaemonsTasks(LocalClusterOptions evaluator, std::string port_file,
+               std::function<bool()> interrupted)
+      : LocalTaskProcesses(std::move(evaluator), std::move(interrupted)),
+        port_file_(std::move(port_file)) {}
 
   absl::Status Start(int port) override {
+    RETURN_IF_ERROR(LocalTaskProcesses::Start(port));
     return WriteFileAtomically(port_file_, absl::StrCat(port, "\n"));
   }
 
  private:
   const std::string port_file_;
 };
+
+// The job's evaluator, if it has one.
+LocalClusterOptions EvaluatorOf(const LeadOptions& options,
+                                const LeaderOptions& leader) {
+  LocalClusterOptions cluster;
+  cluster.job_path = options.job_path;
+  cluster.overrides = options.overrides;
+  cluster.output_dir = options.output_dir;
+  cluster.program_folder = options.program_folder;
+  cluster.log_folder = options.output_dir + "/logs";
+  cluster.tls = options.tls;
+  if (leader.secret) cluster.secret = leader.secret->text();
+  if (leader.job.evaluator()) cluster.tasks.push_back(kEvaluator);
+  return cluster;
+}
 
 absl::StatusOr<LeaderOptions> MakeOptions(const LeadOptions& options) {
   LeaderOptions leader;
@@ -132,9 +155,11 @@ int Lead(const LeadOptions& options, Interrupt& interrupt) {
     std::cerr << "error: " << leader.status().message() << "\n";
     return kBadInput;
   }
-  DaemonsTasks tasks(options.port_file);
+  const auto interrupted = [&] { return interrupt.Taken(); };
+  DaemonsTasks tasks(EvaluatorOf(options, *leader), options.port_file,
+                     interrupted);
   return LeadJob({*std::move(leader), options.resume, /*print_json=*/false,
-                  [&] { return interrupt.Taken(); }, /*saves_on_stop=*/true},
+                  interrupted, /*saves_on_stop=*/true},
                  tasks);
 }
 

@@ -25,6 +25,8 @@ struct LeadOptions {
   std::string listen_address;
   // The file that tells the daemon the port.
   std::string port_file;
+  // The folder of the program `worker`, for an evaluator.
+  std::string program_folder;
   // Folders outside the job's that the job may read.
   std::vector<std::string> data_folders;
   bool resume = false;

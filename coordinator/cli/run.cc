@@ -25,7 +25,7 @@
 #include "common/session/leader/lead_job.h"
 #include "common/session/leader/run_setup.h"
 #include "common/strategy/strategy_traits.h"
-#include "coordinator/local_cluster.h"
+#include "coordinator/local_task_processes.h"
 
 namespace paceline {
 namespace {
@@ -102,51 +102,6 @@ absl::StatusOr<LeaderOptions> MakeLeaderOptions(const RunOptions& options,
   leader.is_terminal = isatty(STDOUT_FILENO) == 1;
   return leader;
 }
-
-// The tasks of a local cluster, as child processes.
-class LocalTaskProcesses : public OwnTasks {
- public:
-  LocalTaskProcesses(LocalClusterOptions options,
-                     std::function<bool()> interrupted)
-      : options_(std::move(options)), interrupted_(std::move(interrupted)) {}
-
-  absl::Status Start(int port) override {
-    RETURN_IF_ERROR(MakeDirectories(options_.log_folder));
-    options_.coordinator_address = absl::StrCat("127.0.0.1:", port);
-    ASSIGN_OR_RETURN(cluster_, LocalCluster::Start(options_));
-    return absl::OkStatus();
-  }
-  std::vector<std::pair<TaskId, int>> TakeExits() override {
-    std::vector<std::pair<TaskId, int>> exits = cluster_->TakeExits();
-    for (const auto& [task, code] : exits) WarnOfEvaluator(task, code);
-    return exits;
-  }
-  void Shutdown() override { cluster_->Shutdown(limits::kExitTimeout); }
-  void ShutdownEvaluator(bool has_succeeded) override {
-    if (cluster_->exit_code(kEvaluator)) return;
-    cluster_->ShutdownEvaluator(
-        has_succeeded ? limits::kEvaluatorTimeout : absl::ZeroDuration(),
-        interrupted_);
-    if (has_succeeded) {
-      WarnOfEvaluator(kEvaluator, cluster_->exit_code(kEvaluator).value_or(0));
-    }
-  }
-  std::optional<int> exit_code(TaskId task) const override {
-    return cluster_->exit_code(task);
-  }
-
- private:
-  // The evaluator is no member of the job, which goes on without it.
-  void WarnOfEvaluator(TaskId task, int code) const {
-    if (task != kEvaluator || code == 0) return;
-    LOG(WARNING) << task.ToString() << " exited with code " << code
-                 << "; see its log in " << options_.log_folder;
-  }
-
-  LocalClusterOptions options_;
-  const std::function<bool()> interrupted_;
-  std::optional<LocalCluster> cluster_;
-};
 
 // With TF_CONFIG, users start all tasks by hand. The exception is the leader's
 // own worker, if it trains.

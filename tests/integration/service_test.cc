@@ -122,6 +122,16 @@ TEST_F(ServiceTest, ACheckpointHasTheShardsOfAllMachines) {
   }
 }
 
+TEST_F(ServiceTest, AnEvaluatorRunsBesideTheLeader) {
+  const std::string id =
+      Submit({"--set", "evaluator=true", "--set", "checkpoint.every_epochs=1"});
+  service_.Run({"wait", id});
+  const std::string output = service_.folder() / "downloaded";
+  service_.Run({"download", id, "--output", output});
+  // The header, and the last checkpoint at least.
+  EXPECT_GE(Lines(ReadText(output + "/evaluator.csv")).size(), 2);
+}
+
 TEST_F(ServiceTest, JobsWaitForRoomAndSayWhy) {
   const std::string first =
       Submit({"--set", "epochs=100000", "--worker-cores", "8"});
