@@ -14,12 +14,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/base/errno_error.h"
 #include "common/base/file.h"
 #include "common/base/file_descriptor.h"
 #include "common/base/peer_text.h"
 #include "common/base/random_access.h"
 #include "common/base/status_macros.h"
+#include "coordinator/store/disk_reserve.h"
 
 namespace paceline {
 namespace {
@@ -27,6 +29,9 @@ namespace {
 constexpr int64_t kHashedBytes = 1 << 20;
 // What may be lost of a beginning, and how long a whole file's last sync takes.
 constexpr uint64_t kBytesBetweenSyncs = 64 << 20;
+// For another call that adds to the same file. It should not keep all threads
+// of the server: after a restart its hash may take minutes.
+constexpr absl::Duration kMaxWait = absl::Seconds(1);
 
 absl::Status CheckHash(const std::string& sha256) {
   if (IsSha256Hex(sha256)) return absl::OkStatus();
@@ -34,9 +39,6 @@ absl::Status CheckHash(const std::string& sha256) {
       absl::StrCat("sha256: \"", PeerText(sha256),
                    "\"; expected 64 lower-case hexadecimal digits"));
 }
-
-// What a file of this size counts; an empty one counts, too.
-uint64_t InBlocks(uint64_t size) { return (size / 4096 + 1) * 4096; }
 
 // What is below a folder and has a hash for its name.
 absl::StatusOr<std::vector<std::filesystem::path>> HashesBelow(
@@ -166,6 +168,22 @@ absl::StatusOr<v1::FileProgress> FileStore::FindLocked(
   return progress;
 }
 
+absl::Status FileStore::AwaitTurn(const std::string& sha256) {
+  const absl::Time deadline = MonotonicNow() + kMaxWait;
+  while (true) {
+    const auto partial = partials_.find(sha256);
+    if (partial == partials_.end() || !partial->second.is_busy) {
+      return absl::OkStatus();
+    }
+    const absl::Duration left = deadline - MonotonicNow();
+    if (left <= absl::ZeroDuration()) {
+      return absl::UnavailableError(
+          absl::StrCat("file ", sha256, ": another call adds to it"));
+    }
+    is_free_.WaitFor(mutex_, left);
+  }
+}
+
 absl::StatusOr<v1::FileProgress> FileStore::Append(const std::string& sha256,
                                                    uint64_t size,
                                                    uint64_t offset,
@@ -176,34 +194,42 @@ absl::StatusOr<v1::FileProgress> FileStore::Append(const std::string& sha256,
         absl::StrCat("file ", sha256, ": ", bytes.size(), " bytes at ", offset,
                      " do not fit into its size of ", size));
   }
-  const MutexLock lock(mutex_);
-  ASSIGN_OR_RETURN(v1::FileProgress progress, FindLocked(sha256));
-  const uint64_t received = progress.received_bytes();
-  if (progress.is_complete()) {
-    if (received == size) return progress;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "file ", sha256, ": has ", received, " bytes, not ", size));
-  }
-  if (received > size) {
-    Discard(sha256);
-    return absl::DataLossError(absl::StrCat("file ", sha256,
-                                            ": began as one of more than ",
-                                            size, " bytes; it begins anew"));
-  }
-  if (offset > received) {
-    return absl::OutOfRangeError(
-        absl::StrCat("file ", sha256, ": a piece begins at ", offset,
-                     "; the next one should begin at ", received));
-  }
-  if (offset == received) {
+  v1::FileProgress progress;
+  Partial* partial = nullptr;
+  {
+    const MutexLock lock(mutex_);
+    RETURN_IF_ERROR(AwaitTurn(sha256));
+    ASSIGN_OR_RETURN(progress, FindLocked(sha256));
+    const uint64_t received = progress.received_bytes();
+    if (progress.is_complete()) {
+      if (received == size) return progress;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "file ", sha256, ": has ", received, " bytes, not ", size));
+    }
+    if (received > size) {
+      Discard(sha256);
+      return absl::DataLossError(absl::StrCat("file ", sha256,
+                                              ": began as one of more than ",
+                                              size, " bytes; it begins anew"));
+    }
+    if (offset > received) {
+      return absl::OutOfRangeError(
+          absl::StrCat("file ", sha256, ": a piece begins at ", offset,
+                       "; the next one should begin at ", received));
+    }
+    // A piece that was there changes nothing, but the file may have been left
+    // just before it was made whole.
+    if (offset < received) bytes = {};
+    if (offset < received && received < size) return progress;
     RETURN_IF_ERROR(CheckLimits(sha256, size));
-    RETURN_IF_ERROR(Write(sha256, bytes));
-    progress.set_received_bytes(offset + bytes.size());
+    partial = &Begin(sha256, bytes.size());
   }
-  if (progress.received_bytes() == size) {
-    RETURN_IF_ERROR(Complete(sha256, size));
-    progress.set_is_complete(true);
-  }
+  const absl::StatusOr<bool> added = Add(sha256, *partial, size, bytes);
+  const MutexLock lock(mutex_);
+  End(sha256, bytes.size(), added);
+  RETURN_IF_ERROR(added.status());
+  progress.set_received_bytes(progress.received_bytes() + bytes.size());
+  progress.set_is_complete(*added);
   return progress;
 }
 
@@ -215,24 +241,69 @@ absl::Status FileStore::CheckLimits(const std::string& sha256,
                      options_.max_file_bytes));
   }
   const auto partial = partials_.find(sha256);
-  const uint64_t counted =
-      partial == partials_.end() ? 0 : InBlocks(partial->second.received);
-  const uint64_t after = used_bytes_ - counted + InBlocks(size);
-  if (after <= options_.max_bytes) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "file ", sha256, ": with its ", size, " bytes all files would have ",
-      after, "; together they may have ", options_.max_bytes));
+  const bool is_new = partial == partials_.end();
+  const uint64_t received = is_new ? 0 : partial->second.received;
+  const uint64_t after =
+      used_bytes_ - (is_new ? 0 : InBlocks(received)) + InBlocks(size);
+  if (after > options_.max_bytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "file ", sha256, ": with its ", size, " bytes all files would have ",
+        after, "; together they may have ", options_.max_bytes));
+  }
+  return CheckDiskReserve(folder_, size - received, options_.min_free_bytes);
 }
 
-absl::Status FileStore::Write(const std::string& sha256,
-                              absl::string_view bytes) {
+FileStore::Partial& FileStore::Begin(const std::string& sha256,
+                                     uint64_t piece_bytes) {
   const auto [entry, is_new] = partials_.try_emplace(sha256);
-  if (is_new) used_bytes_ += InBlocks(0);
   Partial& partial = entry->second;
+  partial.is_busy = true;
+  used_bytes_ += InBlocks(partial.received + piece_bytes) -
+                 (is_new ? 0 : InBlocks(partial.received));
+  return partial;
+}
+
+void FileStore::End(const std::string& sha256, uint64_t piece_bytes,
+                    const absl::StatusOr<bool>& added) {
+  Partial& partial = partials_.at(sha256);
+  partial.is_busy = false;
+  is_free_.NotifyAll();
+  if (added.ok()) {
+    partial.received += piece_bytes;
+    if (*added) partials_.erase(sha256);
+    return;
+  }
+  used_bytes_ -=
+      InBlocks(partial.received + piece_bytes) - InBlocks(partial.received);
+  if (absl::IsDataLoss(added.status()) || partial.received == 0) {
+    Discard(sha256);
+  }
+}
+
+absl::StatusOr<bool> FileStore::Add(const std::string& sha256, Partial& partial,
+                                    uint64_t size,
+                                    absl::string_view bytes) const {
   const std::string path = PartialPath(sha256);
   if (!partial.hash.has_value()) {
-    ASSIGN_OR_RETURN(partial.hash, HashBeginning(path, partial.received));
+    absl::StatusOr<Sha256> hash = HashBeginning(path, partial.received);
+    if (absl::IsNotFound(hash.status())) {
+      return absl::DataLossError(
+          absl::StrCat("file ", sha256, ": its beginning is gone"));
+    }
+    RETURN_IF_ERROR(hash.status());
+    partial.hash = *std::move(hash);
   }
+  RETURN_IF_ERROR(Write(path, partial, bytes));
+  if (partial.received + bytes.size() < size) return false;
+  absl::Status completed = Complete(sha256, partial, size);
+  if (completed.ok()) return true;
+  // It is of the piece, too, which does not count as received.
+  partial.hash.reset();
+  return completed;
+}
+
+absl::Status FileStore::Write(const std::string& path, Partial& partial,
+                              absl::string_view bytes) const {
   const FileDescriptor file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!file.is_open()) return ErrnoError("cannot open", path);
@@ -243,20 +314,14 @@ absl::Status FileStore::Write(const std::string& sha256,
     return ErrnoError("cannot sync", path);
   }
   partial.hash->Update(bytes);
-  used_bytes_ += InBlocks(after) - InBlocks(partial.received);
-  partial.received = after;
   return absl::OkStatus();
 }
 
 // Makes a beginning that has all of the file's bytes the whole file.
-absl::Status FileStore::Complete(const std::string& sha256, uint64_t size) {
-  Partial& partial = partials_.at(sha256);
+absl::Status FileStore::Complete(const std::string& sha256,
+                                 const Partial& partial, uint64_t size) const {
   const std::string path = PartialPath(sha256);
-  if (!partial.hash.has_value()) {
-    ASSIGN_OR_RETURN(partial.hash, HashBeginning(path, partial.received));
-  }
   if (const std::string found = partial.hash->Hex(); found != sha256) {
-    Discard(sha256);
     return absl::DataLossError(absl::StrCat("file ", sha256, ": its ", size,
                                             " bytes have the SHA-256 ", found,
                                             "; it begins anew"));
@@ -267,14 +332,11 @@ absl::Status FileStore::Complete(const std::string& sha256, uint64_t size) {
   // A piece that could not be written whole may have left more.
   if (ftruncate(file.get(), static_cast<off_t>(size)) != 0 ||
       fsync(file.get()) != 0) {
-    absl::Status error = ErrnoError("cannot sync", path);
     // What was not synced may be gone, and another sync would not say so.
-    Discard(sha256);
-    return error;
+    return absl::DataLossError(absl::StrCat(
+        ErrnoError("cannot sync", path).message(), "; the file begins anew"));
   }
-  RETURN_IF_ERROR(MoveDurably(path, WholePath(sha256)));
-  partials_.erase(sha256);
-  return absl::OkStatus();
+  return MoveDurably(path, WholePath(sha256));
 }
 
 void FileStore::Discard(const std::string& sha256) {
@@ -322,8 +384,10 @@ absl::StatusOr<int> FileStore::Sweep(const std::set<std::string>& needed,
         absl::TimeFromTimespec(information.st_mtim) > before) {
       continue;
     }
+    const auto partial = partials_.find(sha256);
+    if (partial != partials_.end() && partial->second.is_busy) continue;
     ++deleted;
-    if (partials_.count(sha256) > 0) {
+    if (partial != partials_.end()) {
       Discard(sha256);
     } else if (unlink(path.c_str()) == 0) {
       used_bytes_ -= InBlocks(information.st_size);

@@ -32,10 +32,16 @@ struct FileStoreOptions {
   // Of all files together. Each counts in blocks of 4 KiB, so that this limits
   // the number of tiny files, too.
   uint64_t max_bytes = uint64_t{1} << 40;
+  // See CheckDiskReserve.
+  uint64_t min_free_bytes = 0;
 };
 
-// One process at a time may use the folder. Thread-safe: pieces are appended
-// one after the other, and reading waits for nobody. Calls block on the disk.
+// What a file of this size counts; an empty one counts, too.
+constexpr uint64_t InBlocks(uint64_t size) { return (size / 4096 + 1) * 4096; }
+
+// One process at a time may use the folder. Thread-safe: pieces of one file are
+// appended one after the other, those of others meanwhile, and reading waits
+// for nobody. Calls block on the disk.
 //
 // InvalidArgument: a hash is not 64 lower-case hexadecimal digits.
 class FileStore {
@@ -54,7 +60,8 @@ class FileStore {
   //
   // OutOfRange: the piece begins behind the end of what is there.
   // ResourceExhausted: a limit is reached; says which. DataLoss: the file is as
-  // long as it should be, but has another hash; it begins anew.
+  // long as it should be, but has another hash, or could not be synced; it
+  // begins anew. Unavailable: another call takes long to add to it.
   absl::StatusOr<v1::FileProgress> Append(const std::string& sha256,
                                           uint64_t size, uint64_t offset,
                                           absl::string_view bytes);
@@ -77,6 +84,9 @@ class FileStore {
   // The beginning of a file.
   struct Partial {
     uint64_t received = 0;
+    // A call adds to it. That alone uses the hash, without the lock, and nobody
+    // else erases it.
+    bool is_busy = false;
     // Of what was received; none before the first piece after a restart.
     std::optional<Sha256> hash;
   };
@@ -88,17 +98,35 @@ class FileStore {
   absl::Status FindAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<v1::FileProgress> FindLocked(const std::string& sha256)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Until no call adds to the file.
+  absl::Status AwaitTurn(const std::string& sha256)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckLimits(const std::string& sha256, uint64_t size) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Write(const std::string& sha256, absl::string_view bytes)
+  // Makes the file busy, and counts the piece that will be added.
+  Partial& Begin(const std::string& sha256, uint64_t piece_bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Complete(const std::string& sha256, uint64_t size)
+  // Takes back what Begin did. `added`: whether the file is whole now, or why
+  // the piece could not be added.
+  void End(const std::string& sha256, uint64_t piece_bytes,
+           const absl::StatusOr<bool>& added)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Adds the piece to a busy file, and makes it whole if that was the last one.
+  // Returns whether it is.
+  absl::StatusOr<bool> Add(const std::string& sha256, Partial& partial,
+                           uint64_t size, absl::string_view bytes) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status Write(const std::string& path, Partial& partial,
+                     absl::string_view bytes) const;
+  absl::Status Complete(const std::string& sha256, const Partial& partial,
+                        uint64_t size) const;
   void Discard(const std::string& sha256) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string folder_;
   const FileStoreOptions options_;
   mutable Mutex mutex_;
+  // A file is no longer busy.
+  CondVar is_free_;
   std::map<std::string, Partial> partials_ ABSL_GUARDED_BY(mutex_);
   uint64_t used_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };

@@ -18,6 +18,7 @@
 #include "common/base/peer_text.h"
 #include "common/base/random_access.h"
 #include "common/base/status_macros.h"
+#include "coordinator/store/disk_reserve.h"
 
 namespace paceline {
 namespace {
@@ -61,7 +62,25 @@ absl::Status RemoveFolder(const std::string& path) {
 absl::StatusOr<std::unique_ptr<LogStore>> LogStore::Open(
     const std::string& folder, const LogStoreOptions& options) {
   RETURN_IF_ERROR(MakeDirectories(folder));
-  return std::unique_ptr<LogStore>(new LogStore(folder, options));
+  std::unique_ptr<LogStore> store(new LogStore(folder, options));
+  const MutexLock lock(store->mutex_);
+  RETURN_IF_ERROR(store->FindAll());
+  return store;
+}
+
+absl::Status LogStore::FindAll() {
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator entry(folder_, error);
+  for (; !error && entry != std::filesystem::recursive_directory_iterator();
+       entry.increment(error)) {
+    if (!entry->is_regular_file(error) || error) continue;
+    const std::filesystem::path path =
+        entry->path().lexically_relative(folder_);
+    bytes_of_job_[path.begin()->string()] += entry->file_size(error);
+  }
+  if (!error) return absl::OkStatus();
+  return absl::ErrnoToStatus(error.value(),
+                             absl::StrCat("cannot read ", folder_));
 }
 
 std::string LogStore::FolderOf(const std::string& job_id,
@@ -76,6 +95,8 @@ absl::StatusOr<uint64_t> LogStore::Append(const std::string& job_id,
   RETURN_IF_ERROR(CheckJobId(job_id));
   const std::string folder = FolderOf(job_id, generation);
   const std::string path = absl::StrCat(folder, "/", task.ToString(), ".log");
+  RETURN_IF_ERROR(
+      CheckDiskReserve(folder_, text.size(), options_.min_free_bytes));
   const MutexLock lock(mutex_);
   RETURN_IF_ERROR(MakeDirectories(folder));
   const FileDescriptor file(
@@ -90,13 +111,18 @@ absl::StatusOr<uint64_t> LogStore::Append(const std::string& job_id,
   // The last line is behind the limit. The daemon goes on as if all were taken.
   if (size > limit) return std::max(limit, offset + text.size());
   if (offset != size) return size;
-  RETURN_IF_ERROR(WriteToEnd(file, path, text.substr(0, limit - size)));
-  if (text.size() > limit - size) {
-    RETURN_IF_ERROR(
+  absl::Status written = WriteToEnd(file, path, text.substr(0, limit - size));
+  if (written.ok() && text.size() > limit - size) {
+    written =
         WriteToEnd(file, path,
                    absl::StrCat("\n[the log has reached its limit of ", limit,
-                                " bytes; what follows is not kept]\n")));
+                                " bytes; what follows is not kept]\n"));
   }
+  // Also what a full disk has cut short.
+  if (fstat(file.get(), &information) == 0) {
+    bytes_of_job_[job_id] += static_cast<uint64_t>(information.st_size) - size;
+  }
+  RETURN_IF_ERROR(written);
   return size + text.size();
 }
 
@@ -125,10 +151,17 @@ absl::StatusOr<LogPiece> LogStore::Read(const std::string& job_id,
   return piece;
 }
 
+std::map<std::string, uint64_t> LogStore::BytesByJob() const {
+  const MutexLock lock(mutex_);
+  return bytes_of_job_;
+}
+
 absl::Status LogStore::Remove(const std::string& job_id) {
   RETURN_IF_ERROR(CheckJobId(job_id));
   const MutexLock lock(mutex_);
-  return RemoveFolder(absl::StrCat(folder_, "/", job_id));
+  RETURN_IF_ERROR(RemoveFolder(absl::StrCat(folder_, "/", job_id)));
+  bytes_of_job_.erase(job_id);
+  return absl::OkStatus();
 }
 
 absl::Status LogStore::RemoveAllBut(const std::set<std::string>& job_ids) {
@@ -137,9 +170,10 @@ absl::Status LogStore::RemoveAllBut(const std::set<std::string>& job_ids) {
   std::filesystem::directory_iterator entries(folder_, error);
   for (; !error && entries != std::filesystem::directory_iterator();
        entries.increment(error)) {
-    if (job_ids.count(entries->path().filename().string()) == 0) {
-      RETURN_IF_ERROR(RemoveFolder(entries->path().string()));
-    }
+    const std::string id = entries->path().filename().string();
+    if (job_ids.count(id) > 0) continue;
+    RETURN_IF_ERROR(RemoveFolder(entries->path().string()));
+    bytes_of_job_.erase(id);
   }
   if (!error) return absl::OkStatus();
   return absl::ErrnoToStatus(error.value(),

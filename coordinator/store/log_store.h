@@ -9,6 +9,7 @@
 #define PACELINE_COORDINATOR_STORE_LOG_STORE_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -26,6 +27,8 @@ namespace paceline {
 struct LogStoreOptions {
   // Of one task's log.
   uint64_t max_log_bytes = 64 << 20;
+  // See CheckDiskReserve.
+  uint64_t min_free_bytes = 0;
 };
 
 struct LogPiece {
@@ -49,6 +52,7 @@ class LogStore {
   // Adds the text that begins at `offset` of what the task has written. Returns
   // where the next piece should begin. If this one begins elsewhere, it is not
   // taken. Beyond the limit, all pieces are taken, and dropped.
+  // ResourceExhausted: the disk has no room for it.
   absl::StatusOr<uint64_t> Append(const std::string& job_id,
                                   uint32_t generation, TaskId task,
                                   uint64_t offset, absl::string_view text);
@@ -58,6 +62,9 @@ class LogStore {
   absl::StatusOr<LogPiece> Read(const std::string& job_id, uint32_t generation,
                                 TaskId task, int64_t offset,
                                 uint64_t max_bytes) const;
+
+  // The size of each job's logs.
+  std::map<std::string, uint64_t> BytesByJob() const;
 
   // Deletes the job's logs, if it has any.
   absl::Status Remove(const std::string& job_id);
@@ -70,12 +77,16 @@ class LogStore {
   LogStore(std::string folder, const LogStoreOptions& options)
       : folder_(std::move(folder)), options_(options) {}
 
+  // Counts what is there.
+  absl::Status FindAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::string FolderOf(const std::string& job_id, uint32_t generation) const;
 
   const std::string folder_;
   const LogStoreOptions options_;
   // Held while files are changed.
-  Mutex mutex_;
+  mutable Mutex mutex_;
+  // Of those that have logs.
+  std::map<std::string, uint64_t> bytes_of_job_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace paceline

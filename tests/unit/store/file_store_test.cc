@@ -1,5 +1,7 @@
 #include "coordinator/store/file_store.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -189,6 +191,27 @@ TEST_F(FileStoreTest, ThereAreLimits) {
   EXPECT_EQ(Append(four, 4, 0, "f"), "1 bytes");
 }
 
+TEST_F(FileStoreTest, SomeOfTheDiskIsKeptFree) {
+  Open({.min_free_bytes = uint64_t{1} << 60});
+  const absl::Status full = files_->Append(sha256_, 6, 0, "abc").status();
+  EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(
+      std::string(full.message()),
+      AllOf(HasSubstr(Path("store") + ": its disk has "),
+            HasSubstr("1099511627776 MiB are kept"), HasSubstr("--min-free")));
+  EXPECT_EQ(Find(sha256_), "0 bytes");
+  EXPECT_EQ(files_->used_bytes(), 0);
+
+  Open({.min_free_bytes = 1});
+  const std::string large = Sha256Hex("large");
+  EXPECT_EQ(Append(large, 6, 0, "l"), "1 bytes");
+  EXPECT_EQ(Put("abcdef"), sha256_);
+  // What is there can be read, and is taken again.
+  Open({.min_free_bytes = uint64_t{1} << 60});
+  EXPECT_EQ(Append(sha256_, 6, 0, "abc"), "6 bytes, complete");
+  EXPECT_EQ(Read(sha256_), "abcdef");
+}
+
 TEST_F(FileStoreTest, OldFilesThatNobodyNeedsAreSwept) {
   const std::string needed = Put("needed");
   const std::string fresh = Put("fresh");
@@ -234,6 +257,26 @@ TEST_F(FileStoreTest, ManyWriteAtOnce) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(files_->used_bytes(), 2 * 4096);
+}
+
+// A pipe in place of a file's beginning keeps a call at it.
+TEST_F(FileStoreTest, AFileThatTakesLongHoldsUpNoOther) {
+  const std::string slow = Sha256Hex("slow");
+  ASSERT_EQ(mkfifo(PartialPath(slow).c_str(), 0600), 0);
+  std::thread writer([&] { Append(slow, 4, 0, "sl"); });
+  // The call has the file once it is counted.
+  while (files_->used_bytes() == 0) std::this_thread::yield();
+  EXPECT_EQ(Put("abcdef"), sha256_);
+  EXPECT_EQ(Read(sha256_), "abcdef");
+  EXPECT_EQ(Find(slow), "0 bytes");
+  EXPECT_EQ(*files_->Sweep({}, absl::ZeroDuration()), 1);
+  EXPECT_EQ(Append(slow, 4, 0, "sl"), "UNAVAILABLE");
+
+  std::ifstream reader(PartialPath(slow));
+  writer.join();
+  EXPECT_EQ(files_->used_bytes(), 0);
+  EXPECT_EQ(Append(slow, 4, 0, "sl"), "2 bytes");
 }
 
 }  // namespace

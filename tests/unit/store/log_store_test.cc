@@ -9,7 +9,9 @@
 namespace paceline {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 constexpr TaskId kWorker = {TaskType::kWorker, 1};
 constexpr uint64_t kWholeLog = 1 << 20;
@@ -21,7 +23,7 @@ class LogStoreTest : public StoreTest {
     Open(kWholeLog);
   }
   void Open(uint64_t max_log_bytes) {
-    auto logs = LogStore::Open(Path("logs"), {max_log_bytes});
+    auto logs = LogStore::Open(Path("logs"), {.max_log_bytes = max_log_bytes});
     ASSERT_TRUE(logs.ok()) << logs.status();
     logs_ = *std::move(logs);
   }
@@ -93,6 +95,16 @@ TEST_F(LogStoreTest, ALogHasALimit) {
               HasSubstr("abcde\n["));
 }
 
+TEST_F(LogStoreTest, SomeOfTheDiskIsKeptFree) {
+  Append("job-1", 0, "abc");
+  logs_ = *LogStore::Open(Path("logs"), {.min_free_bytes = uint64_t{1} << 60});
+  const auto full = logs_->Append("job-1", 1, kWorker, 3, "def");
+  EXPECT_EQ(full.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(full.status().message()),
+              HasSubstr(Path("logs") + ": its disk has "));
+  EXPECT_EQ(Read(0), "abc at 3");
+}
+
 TEST_F(LogStoreTest, LogsAreRemoved) {
   for (const char* job : {"job-1", "job-2", "job-3"}) Append(job, 0, "abc");
   EXPECT_TRUE(logs_->Remove("job-1").ok());
@@ -101,6 +113,23 @@ TEST_F(LogStoreTest, LogsAreRemoved) {
   EXPECT_TRUE(logs_->RemoveAllBut({"job-3", "job-4"}).ok());
   EXPECT_FALSE(std::filesystem::exists(Path("logs/job-2")));
   EXPECT_TRUE(std::filesystem::exists(Path("logs/job-3")));
+}
+
+TEST_F(LogStoreTest, KnowsTheSizesOfLogs) {
+  Append("job-1", 0, "abc");
+  Append("job-1", 3, "def");
+  Append("job-1", 0, "ghi");
+  EXPECT_EQ(*logs_->Append("job-1", 2, kWorker, 0, "z"), 1);
+  Append("job-2", 0, "ab");
+  Append("job-3", 0, "");
+  const std::map<std::string, uint64_t> bytes = {
+      {"job-1", 7}, {"job-2", 2}, {"job-3", 0}};
+  EXPECT_EQ(logs_->BytesByJob(), bytes);
+  Open(kWholeLog);
+  EXPECT_EQ(logs_->BytesByJob(), bytes);
+  EXPECT_TRUE(logs_->Remove("job-1").ok());
+  EXPECT_TRUE(logs_->RemoveAllBut({"job-3"}).ok());
+  EXPECT_THAT(logs_->BytesByJob(), ElementsAre(Pair("job-3", 0)));
 }
 
 TEST_F(LogStoreTest, IdsAreFileNames) {
