@@ -21,11 +21,21 @@ constexpr absl::Duration kShipInterval = absl::Milliseconds(200);
 constexpr absl::Duration kOutputInterval = absl::Seconds(5);
 // Between two attempts.
 constexpr absl::Duration kRetryInterval = absl::Milliseconds(500);
+// The same for outputs that the coordinator has no room for: each attempt
+// hashes them.
+constexpr absl::Duration kFullInterval = absl::Minutes(1);
 // After the end of a task, what the coordinator refuses for so long is given
 // up.
 constexpr absl::Duration kPatience = absl::Seconds(5);
 // Pieces of one log until it is another's turn.
 constexpr int kPiecesAtOnce = 16;
+
+// Whether `error` is news after the `last` one. What is free on a full disk
+// changes all the time.
+bool IsNews(const absl::Status& error, const absl::Status& last) {
+  return error.code() != last.code() || (!absl::IsResourceExhausted(error) &&
+                                         error.message() != last.message());
+}
 
 }  // namespace
 
@@ -144,7 +154,7 @@ absl::Status JobCourier::Fetch() {
 
 void JobCourier::CarryOutputs() {
   absl::Time next_look = MonotonicNow() + kOutputInterval;
-  std::string last_error;
+  absl::Status last;
   while (!IsStopping()) {
     std::vector<HeldTask> ended;
     {
@@ -161,16 +171,20 @@ void JobCourier::CarryOutputs() {
     }
     const absl::Status status =
         ended.empty() ? outputs_.ShipCheckpoints() : outputs_.ShipAll();
-    next_look = MonotonicNow() + kOutputInterval;
-    if (!status.ok() && status.message() != last_error) {
-      last_error = std::string(status.message());
-      LOG(WARNING) << first_.job << ": outputs: " << status.message();
-    }
+    next_look =
+        MonotonicNow() +
+        (absl::IsResourceExhausted(status) ? kFullInterval : kOutputInterval);
+    LOG_IF(WARNING, !status.ok() && IsNews(status, last))
+        << first_.job << ": outputs: " << status.message();
+    last = status;
     {
       MutexLock lock(mutex_);
       for (const HeldTask& task : ended) {
         Task& state = tasks_.at(task);
-        state.are_outputs_shipped = status.ok() || GivesUp(status, state);
+        const bool is_given_up = !status.ok() && GivesUp(status, state);
+        LOG_IF(WARNING, is_given_up)
+            << task.ToString() << ": outputs are given up";
+        state.are_outputs_shipped = status.ok() || is_given_up;
       }
     }
     if (!status.ok()) Pause(kRetryInterval);
@@ -183,7 +197,9 @@ void JobCourier::CarryLogs() {
     {
       MutexLock lock(mutex_);
       for (auto& [name, task] : tasks_) {
-        if (!task.is_log_shipped) open.emplace_back(&task, task.has_ended);
+        if (!task.is_log_shipped && task.next_log <= MonotonicNow()) {
+          open.emplace_back(&task, task.has_ended);
+        }
       }
     }
     bool more = false;
@@ -193,16 +209,27 @@ void JobCourier::CarryLogs() {
       if (has_more.ok()) {
         more = more || *has_more;
         task->is_log_shipped = has_ended && !*has_more;
-      } else if (GivesUp(has_more.status(), *task)) {
-        LOG(WARNING) << "the rest of a log is given up: "
-                     << has_more.status().message();
-        task->is_log_shipped = true;
+        task->log_error = absl::OkStatus();
+      } else {
+        LogFailed(has_more.status(), *task);
       }
     }
     if (!more) Pause(kShipInterval);
   }
   MutexLock lock(mutex_);
   --running_threads_;
+}
+
+void JobCourier::LogFailed(const absl::Status& error, Task& task) {
+  task.next_log = MonotonicNow() + kRetryInterval;
+  const absl::Status last = std::exchange(task.log_error, error);
+  if (GivesUp(error, task)) {
+    LOG(WARNING) << first_.job
+                 << ": the rest of a log is given up: " << error.message();
+    task.is_log_shipped = true;
+  } else if (absl::IsResourceExhausted(error) && IsNews(error, last)) {
+    LOG(WARNING) << first_.job << ": a log waits here: " << error.message();
+  }
 }
 
 absl::StatusOr<bool> JobCourier::ShipLog(LogShipper& log) {

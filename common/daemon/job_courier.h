@@ -51,6 +51,10 @@ class JobCourier {
   struct Task {
     LogShipper log;
     bool has_ended = false;
+    // The last attempt to ship the log had this error, and the next one is then
+    // at the earliest.
+    absl::Status log_error = absl::OkStatus();
+    absl::Time next_log = absl::InfinitePast();
     // Since when the coordinator, though it answers, does not take what the
     // ended task has left.
     absl::Time failing_since = absl::InfiniteFuture();
@@ -64,6 +68,8 @@ class JobCourier {
   void CarryLogs();
   // Ships some of the log. Returns whether there may be more.
   static absl::StatusOr<bool> ShipLog(LogShipper& log);
+  void LogFailed(const absl::Status& error, Task& task)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether to give up after an error of a task that has ended.
   bool GivesUp(const absl::Status& error, Task& task)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

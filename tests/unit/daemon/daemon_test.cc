@@ -262,6 +262,38 @@ TEST_F(DaemonTest, TasksGoOnWithoutTheCoordinatorAndUnderItsNextProcess) {
   EXPECT_EQ(books_.logs["worker-0"], "begins\n");
 }
 
+TEST_F(DaemonTest, TasksGoOnWhileTheCoordinatorHasNoRoom) {
+  WriteProgram("worker",
+               "trap 'exit 138' TERM\n"
+               "echo begins; mkdir -p out; echo 42 > out/result.json\n"
+               "while true; do sleep 0.05; done\n");
+  {
+    MutexLock lock(books_.mutex);
+    books_.refusal = absl::ResourceExhaustedError("the disk is full");
+  }
+  const absl::Status status = RunWith([&] {
+    SetOrders({Order(kWorker)});
+    Await("refusals", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return books_.refusals >= 2;
+    });
+    {
+      MutexLock lock(books_.mutex);
+      EXPECT_EQ(Report(kWorker)->state(), v1::TASK_STATE_RUNNING);
+      books_.refusal = absl::OkStatus();
+    }
+    Await("the log", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return books_.logs["worker-0"] == "begins\n";
+    });
+    SetOrders({});
+    Await("the task to be forgotten", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return books_.last.tasks().empty();
+    });
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  MutexLock lock(books_.mutex);
+  EXPECT_EQ(books_.outputs["out/result.json"], "42\n");
+}
+
 TEST_F(DaemonTest, ALaterDaemonOfItsNameEndsIt) {
   const absl::Status status = RunDaemon(options_, [&] {
     MutexLock lock(books_.mutex);

@@ -25,6 +25,9 @@ struct Books {
   uint64_t coordinator ABSL_GUARDED_BY(mutex) = 5;
   // Answers every Sync.
   absl::Status error ABSL_GUARDED_BY(mutex);
+  // Answers what brings a log or a file.
+  absl::Status refusal ABSL_GUARDED_BY(mutex);
+  int refusals ABSL_GUARDED_BY(mutex) = 0;
   std::vector<v1::TaskOrder> orders ABSL_GUARDED_BY(mutex);
   v1::SyncRequest last ABSL_GUARDED_BY(mutex);
   std::map<std::string, std::string> logs ABSL_GUARDED_BY(mutex);
@@ -71,6 +74,10 @@ class FakeDaemonService : public RpcService {
         "AppendLog", kMaxFakeRequest,
         [&books](const auto& request, auto& response, const Done& done) {
           MutexLock lock(books.mutex);
+          if (!books.refusal.ok()) {
+            ++books.refusals;
+            return done(books.refusal);
+          }
           const auto task = HeldTask::FromProto(request.task());
           std::string& log = books.logs[task->Name()];
           if (request.offset() == log.size()) log += request.text();
@@ -110,6 +117,7 @@ class FakeFileService : public RpcService {
         "PutFile", kMaxFakeRequest,
         [&books](const auto& request, auto& response, const Done& done) {
           MutexLock lock(books.mutex);
+          if (!books.refusal.ok()) return done(books.refusal);
           ++books.put_calls;
           std::string& content = books.contents[request.sha256()];
           content += request.content();
