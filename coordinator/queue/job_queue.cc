@@ -86,14 +86,11 @@ absl::StatusOr<std::string> JobQueue::Submit(const v1::Submission& submission,
         absl::StrCat("the queue is full: ", state.queued.size(), " jobs wait"));
   }
   const Demand demand = DemandOf(submission);
-  const auto quota = state.options.quotas.find(submission.user());
-  if (quota != state.options.quotas.end() &&
-      (quota->second.jobs < 1 ||
-       !demand.Total().FitsInto(quota->second.resources))) {
+  const Quota* const quota = state.QuotaOf(submission.user());
+  if (quota != nullptr && !quota->Allows(1, demand.Total())) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "the job needs ", demand.Total().ToString(), "; the quota of ",
-        submission.user(), " is ", Counted(quota->second.jobs, "job"), " with ",
-        quota->second.resources.ToString()));
+        submission.user(), " is ", quota->ToString()));
   }
   const std::string missing = WhatIsMissing(demand, state.AllRooms());
   if (!missing.empty() && state.HasDaemonsOfEachType(demand)) {
@@ -198,14 +195,11 @@ std::string JobQueue::WhyQueued(absl::string_view id, absl::Time now) const {
                         " has ended a task of an earlier start");
   }
   if (state.ExceedsQuota(user, job->demand.Total())) {
-    const auto found = state.usage.find(user);
-    const State::Usage used =
-        found == state.usage.end() ? State::Usage() : found->second;
-    const Quota& quota = state.options.quotas.at(user);
-    return absl::StrCat("the quota of ", user, " is ",
-                        Counted(quota.jobs, "job"), " with ",
-                        quota.resources.ToString(), "; there are ", used.jobs,
-                        " with ", used.resources.ToString());
+    const State::Usage used = state.UsageOf(user);
+    return absl::StrCat("waits for jobs of ", user, " to end: the quota is ",
+                        state.QuotaOf(user)->ToString(), "; ",
+                        Counted(used.jobs, "job"), " with ",
+                        used.resources.ToString(), " in use");
   }
   if (!state.IsSettled(now)) {
     return "waits for daemons to report what they hold";

@@ -43,7 +43,6 @@
 #define PACELINE_COORDINATOR_QUEUE_JOB_QUEUE_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <variant>
@@ -54,7 +53,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "coordinator/queue/daemon.h"
-#include "coordinator/queue/resources.h"
+#include "coordinator/queue/quota.h"
 #include "paceline/v1/queue.pb.h"
 
 namespace paceline {
@@ -62,19 +61,13 @@ namespace paceline {
 // Whether a job in this state has ended for good.
 bool HasEnded(v1::JobState state);
 
-// What one user may hold at a time.
-struct Quota {
-  Resources resources;
-  int jobs = 0;
-};
-
 struct JobQueueOptions {
   // Drawn at the coordinator's start; never 0.
   uint64_t incarnation = 0;
   // Daemons of other versions get no new tasks.
   std::string version;
-  // By user. Users that are not here have no quota.
-  std::map<std::string, Quota> quotas;
+  // Users that are not here have no quota, unless kOtherUsers is.
+  Quotas quotas;
   // Submissions that wait, of all users.
   int max_queued = 100'000;
   int max_daemons = 16'384;

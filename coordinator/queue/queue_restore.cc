@@ -1,7 +1,6 @@
 // A queue from the records of an earlier one.
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <set>
 #include <string>
@@ -118,10 +117,6 @@ absl::StatusOr<std::unique_ptr<JobQueue>> JobQueue::Create(
   queue->state_ = std::make_unique<State>();
   State& state = *queue->state_;
   state.options = std::move(options);
-  // Quotas do not count tasks.
-  for (auto& [user, quota] : state.options.quotas) {
-    quota.resources.tasks = std::numeric_limits<int64_t>::max();
-  }
   state.last_number = last_number;
   if (!daemons.empty()) state.settles_at = now + state.options.settle_timeout;
   for (const v1::DaemonRecord& record : daemons) {

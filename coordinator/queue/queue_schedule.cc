@@ -117,14 +117,23 @@ Holder JobQueue::State::HolderOfJob(uint64_t number, absl::Time now) const {
   return {&job.demand, EndOf(job, now), job.start};
 }
 
+const Quota* JobQueue::State::QuotaOf(const std::string& user) const {
+  auto quota = options.quotas.find(user);
+  if (quota == options.quotas.end()) quota = options.quotas.find(kOtherUsers);
+  return quota == options.quotas.end() ? nullptr : &quota->second;
+}
+
+JobQueue::State::Usage JobQueue::State::UsageOf(const std::string& user) const {
+  const auto used = usage.find(user);
+  return used == usage.end() ? Usage() : used->second;
+}
+
 bool JobQueue::State::ExceedsQuota(const std::string& user,
                                    const Resources& more) const {
-  const auto quota = options.quotas.find(user);
-  if (quota == options.quotas.end()) return false;
-  const auto found = usage.find(user);
-  const Usage used = found == usage.end() ? Usage() : found->second;
-  return used.jobs + 1 > quota->second.jobs ||
-         !(used.resources + more).FitsInto(quota->second.resources);
+  const Quota* const quota = QuotaOf(user);
+  if (quota == nullptr) return false;
+  const Usage used = UsageOf(user);
+  return !quota->Allows(used.jobs + 1, used.resources + more);
 }
 
 std::string JobQueue::State::DaemonWithStray(const std::string& id) const {

@@ -76,6 +76,10 @@ struct JobQueue::State {
 
   void StartJobs(absl::Time now);
   bool IsSettled(absl::Time now) const;
+  // Null: the user has none.
+  const Quota* QuotaOf(const std::string& user) const;
+  Usage UsageOf(const std::string& user) const;
+  // Whether the user may not hold one more job, of these resources, now.
   bool ExceedsQuota(const std::string& user, const Resources& more) const;
   // The name of a daemon that still holds a task of an earlier start of the
   // job, which was given up; "" if there is none.

@@ -59,7 +59,7 @@ TEST_P(QueueSimulationTest, EachJobRunsOnceUnderQuotas) {
   ServiceOptions options = SmallService();
   options.coordinator.queue.quotas["user-0"] = {
       {/*millicores=*/200'000, /*memory_bytes=*/int64_t{400} << 30,
-       /*gpus=*/0},
+       /*gpus=*/0, /*tasks=*/Quota::kAny},
       /*jobs=*/3};
   ExpectEachJobRunsOnce(options);
 }

@@ -13,6 +13,13 @@ using ::testing::HasSubstr;
 
 using QueueScheduleTest = QueueFixture;
 
+Quota QuotaOf(int64_t cores, int64_t jobs) {
+  Quota quota;
+  quota.resources.millicores = 1000 * cores;
+  quota.jobs = jobs;
+  return quota;
+}
+
 TEST_F(QueueScheduleTest, AHigherPriorityStartsFirst) {
   AddDaemon("a", 4);
   const std::string running = Submit(JobOf(1, 4));
@@ -105,7 +112,7 @@ TEST_F(QueueScheduleTest, AJobThatWaitsForADaemonHoldsNobodyUp) {
 }
 
 TEST_F(QueueScheduleTest, AUserAtTheQuotaWaitsAlone) {
-  options_.quotas["ann"] = {{/*millicores=*/4000, 0, 0}, /*jobs=*/2};
+  options_.quotas["ann"] = QuotaOf(4, 2);
   Restart();
   AddDaemon("a", 16);
   v1::Submission of_ben = JobOf(1, 3);
@@ -116,20 +123,48 @@ TEST_F(QueueScheduleTest, AUserAtTheQuotaWaitsAlone) {
   EXPECT_EQ(StateOf(waits), v1::JOB_STATE_QUEUED);
   EXPECT_EQ(StateOf(other), v1::JOB_STATE_STARTING);
   EXPECT_EQ(queue_->WhyQueued(waits, now_),
-            "the quota of ann is 2 jobs with 4 cores; there are 1 with 3 "
-            "cores");
+            "waits for jobs of ann to end: the quota is 2 jobs, 4 cores; "
+            "1 job with 3 cores in use");
   EXPECT_EQ(queue_->Submit(JobOf(1, 5), now_).status(),
             absl::ResourceExhaustedError(
-                "the job needs 5 cores; the quota of ann is 2 jobs with 4 "
-                "cores"));
+                "the job needs 5 cores; the quota of ann is 2 jobs, 4 cores"));
+}
+
+TEST_F(QueueScheduleTest, OthersHaveAQuotaEach) {
+  options_.quotas["ann"] = {};
+  options_.quotas[kOtherUsers] = {.jobs = 1};
+  Restart();
+  AddDaemon("a", 16);
+  const auto submit = [&](const std::string& user) {
+    v1::Submission submission = JobOf(1, 1);
+    submission.set_user(user);
+    return StateOf(Submit(submission));
+  };
+  EXPECT_EQ(submit("ben"), v1::JOB_STATE_STARTING);
+  EXPECT_EQ(submit("ben"), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(submit("eve"), v1::JOB_STATE_STARTING);
+  EXPECT_EQ(submit("ann"), v1::JOB_STATE_STARTING);
+  EXPECT_EQ(submit("ann"), v1::JOB_STATE_STARTING);
 }
 
 TEST_F(QueueScheduleTest, AQuotaOfNoJobsIsSaidAtOnce) {
-  options_.quotas["ann"] = {{/*millicores=*/4000, 0, 0}, /*jobs=*/0};
+  options_.quotas["ann"] = QuotaOf(4, 0);
   Restart();
   AddDaemon("a", 16);
   EXPECT_EQ(queue_->Submit(JobOf(1, 1), now_).status().code(),
             absl::StatusCode::kResourceExhausted);
+}
+
+TEST(QuotaTest, SaysWhatHasALimit) {
+  EXPECT_EQ(Quota().ToString(), "any");
+  Quota quota;
+  quota.jobs = 1;
+  quota.resources.memory_bytes = int64_t{8} << 30;
+  quota.resources.gpus = 0;
+  EXPECT_EQ(quota.ToString(), "1 job, 8 GiB, 0 GPUs");
+  EXPECT_TRUE(quota.Allows(1, {.millicores = 1'000'000, .tasks = 1000}));
+  EXPECT_FALSE(quota.Allows(2, {}));
+  EXPECT_FALSE(quota.Allows(1, {.gpus = 1}));
 }
 
 // A daemon's message names its tasks, and has a limit.
