@@ -252,7 +252,10 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kSuccess : kBadInput;
   }
-  if (serve.parsed()) return Serve(serve_options, interrupt);
+  if (serve.parsed()) {
+    LogEverything();
+    return Serve(serve_options, interrupt);
+  }
   if (lead.parsed()) return Lead(lead_options, interrupt);
   if (service_verbs.parsed()) return service_verbs.Run(interrupt);
   if (reference.parsed()) return PrintReference(subject);

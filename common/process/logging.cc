@@ -10,4 +10,6 @@ void StartLogging(const char* program, bool quiet) {
   google::InitGoogleLogging(program);
 }
 
+void LogEverything() { FLAGS_minloglevel = google::GLOG_INFO; }
+
 }  // namespace paceline

@@ -8,6 +8,9 @@ namespace paceline {
 // warnings and errors.
 void StartLogging(const char* program, bool quiet);
 
+// Ends the quiet.
+void LogEverything();
+
 }  // namespace paceline
 
 #endif  // PACELINE_COMMON_PROCESS_LOGGING_H_

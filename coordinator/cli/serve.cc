@@ -57,6 +57,7 @@ absl::Status Run(const ServeOptions& options, Interrupt& interrupt) {
   server.version = PACELINE_VERSION;
   ASSIGN_OR_RETURN(server.secret, FindSecret(options));
   ASSIGN_OR_RETURN(server.tls, Tls::Load(options.tls));
+  RETURN_IF_ERROR(options.limits.ApplyTo(server));
   if (options.is_insecure) {
     std::cerr << "warning: --insecure: whoever reaches "
               << options.listen_address
@@ -94,6 +95,7 @@ void ServeOptions::AddTo(CLI::App& verb) {
                 "Without a secret, lets anybody who reaches the coordinator "
                 "submit, stop and read jobs.");
   AddTlsOptions(verb, tls);
+  limits.AddTo(verb);
 }
 
 int Serve(const ServeOptions& options, Interrupt& interrupt) {

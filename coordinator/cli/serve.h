@@ -6,6 +6,7 @@
 
 #include "common/process/interrupt.h"
 #include "common/tls/tls_files.h"
+#include "coordinator/cli/serve_limits.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's.
 class App;
@@ -22,6 +23,7 @@ struct ServeOptions {
   std::string environment_secret_file;
   bool is_insecure = false;
   TlsFiles tls;
+  ServeLimits limits;
 
   // Adds the options to the verb.
   void AddTo(CLI::App& verb);

@@ -18,6 +18,7 @@
 #include "common/limits.h"
 #include "coordinator/queue/demand.h"
 #include "coordinator/service/await_answer.h"
+#include "coordinator/service/delete_job.h"
 #include "coordinator/service/job_paths.h"
 #include "coordinator/service/pieces.h"
 #include "paceline/v1/service.grpc.pb.h"
@@ -228,11 +229,10 @@ absl::Status JobService::List(const v1::ListJobsRequest& request,
 }
 
 absl::Status JobService::Delete(const std::string& id, const Person& person) {
-  RETURN_IF_ERROR(queue_.Handle([&](SharedQueue::Books books) -> absl::Status {
-    RETURN_IF_ERROR(CheckOwner(books.queue, id, person));
-    return books.queue.DeleteJob(id);
-  }));
-  return logs_.Remove(id);
+  return DeleteJob(
+      queue_, logs_, id,
+      absl::StrCat("by ", person.user.empty() ? kAnybody : person.user),
+      [&](const JobQueue& queue) { return CheckOwner(queue, id, person); });
 }
 
 absl::StatusOr<std::optional<v1::GetJobResponse>> JobService::Get(

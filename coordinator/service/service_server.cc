@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -22,9 +23,14 @@ namespace {
 constexpr absl::Duration kLoopInterval = absl::Milliseconds(50);
 // Calls write to the disk, so more of them may be at work than there are cores.
 constexpr int kThreads = 4;
-// A file that came before its job is needed by nobody for a while.
 constexpr absl::Duration kSweepInterval = absl::Minutes(10);
 constexpr absl::Duration kSweepAge = absl::Hours(1);
+
+// Between two looks for jobs that are no longer kept.
+absl::Duration ForgetInterval(const RetentionLimits& limits) {
+  return std::clamp(limits.age / 10, absl::Milliseconds(100),
+                    absl::Duration(absl::Seconds(30)));
+}
 
 // Deletes the logs of jobs that an earlier coordinator has deleted.
 absl::Status RemoveOldLogs(SharedQueue& queue, LogStore& logs) {
@@ -43,14 +49,17 @@ absl::StatusOr<std::unique_ptr<ServiceServer>> ServiceServer::Start(
   RETURN_IF_ERROR(MakeDirectories(folder));
   ASSIGN_OR_RETURN(std::unique_ptr<QueueStore> store,
                    QueueStore::Open(absl::StrCat(folder, "/queue.db")));
-  ASSIGN_OR_RETURN(std::unique_ptr<FileStore> files,
-                   FileStore::Open(absl::StrCat(folder, "/files"), {}));
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<FileStore> files,
+      FileStore::Open(absl::StrCat(folder, "/files"), options.files));
   ASSIGN_OR_RETURN(std::unique_ptr<LogStore> logs,
-                   LogStore::Open(absl::StrCat(folder, "/logs"), {}));
+                   LogStore::Open(absl::StrCat(folder, "/logs"), options.logs));
   ASSIGN_OR_RETURN(std::string key, store->MasterKey());
   JobQueueOptions queue_options;
   queue_options.incarnation = DrawIncarnation();
   queue_options.version = options.version;
+  queue_options.quotas = options.quotas;
+  queue_options.max_queued = options.max_queued;
   ASSIGN_OR_RETURN(std::unique_ptr<SharedQueue> queue,
                    SharedQueue::Open(queue_options, std::move(store)));
   RETURN_IF_ERROR(RemoveOldLogs(*queue, *logs));
@@ -80,7 +89,13 @@ absl::StatusOr<std::unique_ptr<ServiceServer>> ServiceServer::Start(
   rpc.tls = options.tls;
   ASSIGN_OR_RETURN(server->server_, RpcServer::Start(std::move(listener), rpc));
   server->sweeper_ = std::make_unique<Ticker>(
-      kSweepInterval, [raw = server.get()] { raw->Sweep(); });
+      kSweepInterval,
+      [raw = server.get()] { raw->housekeeper_.SweepFiles(kSweepAge); });
+  if (!options.retention.KeepsAll()) {
+    server->forgetter_ = std::make_unique<Ticker>(
+        ForgetInterval(options.retention),
+        [raw = server.get()] { raw->housekeeper_.ForgetJobs(); });
+  }
   return server;
 }
 
@@ -94,6 +109,7 @@ ServiceServer::ServiceServer(const ServiceServerOptions& options,
       logs_(std::move(logs)),
       queue_(std::move(queue)),
       authorizer_(std::move(authorizer)),
+      housekeeper_(options.retention, *queue_, *files_, *logs_),
       daemons_(std::move(key), *queue_, *files_, *logs_),
       file_service_(*files_),
       jobs_(options.version, *queue_, *files_, *logs_),
@@ -101,6 +117,7 @@ ServiceServer::ServiceServer(const ServiceServerOptions& options,
 
 ServiceServer::~ServiceServer() {
   sweeper_.reset();
+  forgetter_.reset();
   queue_->EndWaits();
   server_.reset();
 }
@@ -112,23 +129,6 @@ absl::Status ServiceServer::Run(const std::function<bool()>& interrupted) {
     absl::SleepFor(kLoopInterval);
   }
   return absl::OkStatus();
-}
-
-void ServiceServer::Sweep() {
-  const auto needed = queue_->Handle(
-      [](SharedQueue::Books books) -> absl::StatusOr<std::set<std::string>> {
-        ASSIGN_OR_RETURN(std::set<std::string> files,
-                         books.store.ReferencedFiles());
-        for (const v1::JobRecord* job : books.queue.Jobs()) {
-          for (const v1::JobFile& file : job->submission().files()) {
-            files.insert(file.sha256());
-          }
-        }
-        return files;
-      });
-  if (!needed.ok()) return;
-  const absl::Status swept = files_->Sweep(*needed, kSweepAge).status();
-  if (!swept.ok()) LOG(WARNING) << swept.message();
 }
 
 }  // namespace paceline

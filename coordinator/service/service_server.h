@@ -18,6 +18,7 @@
 #include "coordinator/service/authorizer.h"
 #include "coordinator/service/daemon_service.h"
 #include "coordinator/service/file_service.h"
+#include "coordinator/service/housekeeper.h"
 #include "coordinator/service/job_service.h"
 #include "coordinator/service/shared_queue.h"
 #include "coordinator/service/token_service.h"
@@ -38,6 +39,12 @@ struct ServiceServerOptions {
   std::optional<JobSecret> secret;
   // Of the connections to it; null: they are plain.
   std::shared_ptr<const Tls> tls;
+  FileStoreOptions files;
+  LogStoreOptions logs;
+  RetentionLimits retention;
+  Quotas quotas;
+  // Of all users.
+  int max_queued = JobQueueOptions().max_queued;
 };
 
 // It may die at any moment: another one with the same store goes on.
@@ -65,13 +72,11 @@ class ServiceServer {
                 std::unique_ptr<LogStore> logs,
                 std::unique_ptr<Authorizer> authorizer);
 
-  // Deletes files that no job needs any more.
-  void Sweep();
-
   const std::unique_ptr<FileStore> files_;
   const std::unique_ptr<LogStore> logs_;
   const std::unique_ptr<SharedQueue> queue_;
   const std::unique_ptr<Authorizer> authorizer_;
+  Housekeeper housekeeper_;
   DaemonService daemons_;
   FileService file_service_;
   JobService jobs_;
@@ -79,6 +84,8 @@ class ServiceServer {
   HealthService health_;
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<Ticker> sweeper_;
+  // Null: jobs are kept for ever.
+  std::unique_ptr<Ticker> forgetter_;
   std::string first_token_path_;
 };
 

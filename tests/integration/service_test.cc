@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -21,8 +22,9 @@ using ::testing::HasSubstr;
 // Two daemons that are there.
 class ServiceTest : public testing::Test {
  protected:
-  ServiceTest()
-      : ps_(service_.StartDaemon("ps_server", "ps-daemon")),
+  explicit ServiceTest(std::vector<std::string> serve_options = {})
+      : service_({}, std::move(serve_options)),
+        ps_(service_.StartDaemon("ps_server", "ps-daemon")),
         worker_(service_.StartDaemon("worker", "worker-daemon")) {
     EXPECT_TRUE(MembersAre(2)) << ps_.Errors() << worker_.Errors();
   }
@@ -156,6 +158,44 @@ TEST_F(ServiceTest, AJobReadsNoFileOutsideItsFolders) {
   EXPECT_THAT(service_.Run({"logs", id}),
               AllOf(HasSubstr("data.train.idx.features"),
                     HasSubstr("outside the job's folder")));
+}
+
+// One that keeps and allows little.
+class ServiceLimitsTest : public ServiceTest {
+ protected:
+  ServiceLimitsTest()
+      : ServiceTest({"--quota", "anybody=jobs:1", "--keep-jobs", "1s"}) {}
+};
+
+TEST_F(ServiceLimitsTest, AUserAtTheQuotaWaitsAndEndedJobsAreForgotten) {
+  const std::string first = Submit({"--set", "epochs=100000"});
+  ASSERT_TRUE(service_.WaitForState(first, {"RUNNING"}));
+  const std::string second = Submit();
+  EXPECT_THAT(
+      service_.Run({"describe", second}),
+      HasSubstr("waits for jobs of anybody to end: the quota is 1 job"));
+  service_.Run({"stop", first});
+  EXPECT_TRUE(WaitUntil(kJobLimit, [&] {
+    return service_.Run({"list", "-o", "name"}).empty();
+  }));
+  for (const std::string& id : {first, second}) {
+    EXPECT_TRUE(WaitUntil(kJobLimit, [&] {
+      return !std::filesystem::exists(service_.folder() / ("store/logs/" + id));
+    }));
+    EXPECT_THAT(ReadText(service_.folder() / "coordinator.err"),
+                HasSubstr(id + " is deleted: it ended "));
+  }
+}
+
+TEST(ServiceDiskTest, AFullDiskRefusesFilesAndEndsNothing) {
+  const SmallJob job;
+  TestService service({}, {"--min-free", "800000TiB"});
+  Process submit = service.Start({"submit", job.path()});
+  EXPECT_EQ(submit.Wait(kJobLimit), 1);
+  EXPECT_THAT(submit.Errors(),
+              AllOf(HasSubstr(service.folder() / "store/files"),
+                    HasSubstr("MiB free"), HasSubstr("--min-free")));
+  EXPECT_EQ(service.Run({"list", "-o", "name"}), "");
 }
 
 // A service with a secret.

@@ -15,8 +15,11 @@
 
 namespace paceline {
 
-TestService::TestService(std::vector<std::string> options)
-    : options_(std::move(options)), address_(FreeAddresses(1).front()) {
+TestService::TestService(std::vector<std::string> options,
+                         std::vector<std::string> serve_options)
+    : options_(std::move(options)),
+      serve_options_(std::move(serve_options)),
+      address_(FreeAddresses(1).front()) {
   StartCoordinator();
 }
 
@@ -31,6 +34,8 @@ void TestService::StartCoordinator() {
   options.command =
       WithOptions({ProgramPath("coordinator"), "serve", "--listen", address_,
                    "--store", folder_ / "store"});
+  options.command.insert(options.command.end(), serve_options_.begin(),
+                         serve_options_.end());
   options.output_path = folder_ / "coordinator";
   // It says when it listens.
   std::filesystem::remove(options.output_path + ".out");

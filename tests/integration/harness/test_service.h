@@ -14,8 +14,10 @@ namespace paceline {
 
 class TestService {
  public:
-  // Starts the coordinator. All programs get the `options`.
-  explicit TestService(std::vector<std::string> options = {});
+  // Starts the coordinator. All programs get the `options`, and the coordinator
+  // `serve_options`, too.
+  explicit TestService(std::vector<std::string> options = {},
+                       std::vector<std::string> serve_options = {});
 
   const TestFolder& folder() const { return folder_; }
   const std::string& address() const { return address_; }
@@ -45,6 +47,7 @@ class TestService {
   std::vector<std::string> WithOptions(std::vector<std::string> command) const;
 
   const std::vector<std::string> options_;
+  const std::vector<std::string> serve_options_;
   TestFolder folder_;
   std::string address_;
   std::optional<Process> coordinator_;

@@ -1,0 +1,90 @@
+#include "coordinator/service/housekeeper.h"
+
+#include <glog/logging.h>
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "common/base/status_macros.h"
+#include "coordinator/service/delete_job.h"
+
+namespace paceline {
+
+void Housekeeper::ForgetJobs() {
+  const auto forgotten =
+      queue_.Handle([&](SharedQueue::Books books)
+                        -> absl::StatusOr<std::vector<ForgottenJob>> {
+        ASSIGN_OR_RETURN(std::vector<KeptJob> jobs, JobsIn(books));
+        return JobsToForget(limits_, std::move(jobs), books.now);
+      });
+  if (!forgotten.ok()) {
+    LOG(WARNING) << forgotten.status().message();
+    return;
+  }
+  for (const ForgottenJob& job : *forgotten) {
+    const absl::Status deleted =
+        DeleteJob(queue_, logs_, job.id, job.reason,
+                  [](const JobQueue&) { return absl::OkStatus(); });
+    // Somebody else may have deleted it.
+    LOG_IF(WARNING, !deleted.ok() && !absl::IsNotFound(deleted))
+        << deleted.message();
+  }
+}
+
+// Their sizes are left out while the stores are not larger than all jobs
+// together may be: to know them takes time in proportion to all outputs.
+absl::StatusOr<std::vector<KeptJob>> Housekeeper::JobsIn(
+    SharedQueue::Books books) {
+  std::map<std::string, uint64_t> log_bytes = logs_.BytesByJob();
+  uint64_t used_bytes = files_.used_bytes();
+  for (const auto& [id, bytes] : log_bytes) used_bytes += bytes;
+  const bool may_be_too_large = used_bytes > limits_.bytes;
+
+  std::vector<KeptJob> jobs;
+  for (const v1::JobRecord* record : books.queue.Jobs()) {
+    KeptJob& job = jobs.emplace_back();
+    job.id = record->id();
+    if (HasEnded(record->state())) {
+      job.ended = absl::FromUnixMicros(record->ended_micros());
+    }
+    if (!may_be_too_large) continue;
+    job.log_bytes = log_bytes[job.id];
+    for (const v1::JobFile& file : record->submission().files()) {
+      job.files[file.sha256()] = InBlocks(file.size_bytes());
+    }
+  }
+  if (!may_be_too_large) return jobs;
+  std::map<std::string, KeptJob*> job_of_id;
+  for (KeptJob& job : jobs) job_of_id[job.id] = &job;
+  ASSIGN_OR_RETURN(const std::vector<StoredOutput> outputs,
+                   books.store.AllOutputs());
+  for (const StoredOutput& output : outputs) {
+    const auto job = job_of_id.find(output.job);
+    if (job == job_of_id.end()) continue;
+    job->second->files[output.sha256] = InBlocks(output.size_bytes);
+  }
+  return jobs;
+}
+
+void Housekeeper::SweepFiles(absl::Duration min_age) {
+  const auto needed = queue_.Handle(
+      [](SharedQueue::Books books) -> absl::StatusOr<std::set<std::string>> {
+        ASSIGN_OR_RETURN(std::set<std::string> files,
+                         books.store.ReferencedFiles());
+        for (const v1::JobRecord* job : books.queue.Jobs()) {
+          for (const v1::JobFile& file : job->submission().files()) {
+            files.insert(file.sha256());
+          }
+        }
+        return files;
+      });
+  if (!needed.ok()) return;
+  const absl::Status swept = files_.Sweep(*needed, min_age).status();
+  LOG_IF(WARNING, !swept.ok()) << swept.message();
+}
+
+}  // namespace paceline

@@ -1,0 +1,42 @@
+// Deletes what a service no longer keeps.
+#ifndef PACELINE_COORDINATOR_SERVICE_HOUSEKEEPER_H_
+#define PACELINE_COORDINATOR_SERVICE_HOUSEKEEPER_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "coordinator/service/retention.h"
+#include "coordinator/service/shared_queue.h"
+#include "coordinator/store/file_store.h"
+#include "coordinator/store/log_store.h"
+
+namespace paceline {
+
+// Thread-safe. Methods block on the disk, and log what they cannot do; the next
+// call tries again. All must outlive it.
+class Housekeeper {
+ public:
+  Housekeeper(const RetentionLimits& limits, SharedQueue& queue,
+              FileStore& files, LogStore& logs)
+      : limits_(limits), queue_(queue), files_(files), logs_(logs) {}
+
+  // Deletes jobs that have ended, as the limits say.
+  void ForgetJobs();
+
+  // Deletes files that no job needs, and that nobody has written or found for
+  // `min_age`: a file that came before its job is needed by nobody for a while.
+  void SweepFiles(absl::Duration min_age);
+
+ private:
+  absl::StatusOr<std::vector<KeptJob>> JobsIn(SharedQueue::Books books);
+
+  const RetentionLimits limits_;
+  SharedQueue& queue_;
+  FileStore& files_;
+  LogStore& logs_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COORDINATOR_SERVICE_HOUSEKEEPER_H_
