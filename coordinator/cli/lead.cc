@@ -115,6 +115,7 @@ absl::StatusOr<LeaderOptions> MakeOptions(const LeadOptions& options) {
                    ReadJobFile(options.job_path, options.overrides, reader));
   MakeRelative(leader.job);
   leader.tasks = LocalTasks(leader.job, /*evaluate=*/false);
+  leader.is_placed_by_queue = true;
   leader.version = PACELINE_VERSION;
   leader.listen_address = options.listen_address;
   leader.output_dir = options.output_dir;
@@ -158,9 +159,9 @@ int Lead(const LeadOptions& options, Interrupt& interrupt) {
   const auto interrupted = [&] { return interrupt.Taken(); };
   DaemonsTasks tasks(EvaluatorOf(options, *leader), options.port_file,
                      interrupted);
-  return LeadJob({*std::move(leader), options.resume, /*print_json=*/false,
-                  interrupted, /*saves_on_stop=*/true},
-                 tasks);
+  return LeadJob(
+      {*std::move(leader), options.resume, /*print_json=*/false, interrupted},
+      tasks);
 }
 
 }  // namespace paceline

@@ -21,7 +21,6 @@ constexpr int kExitBadInput = 2;
 // A signal that the coordinator did not ask for ended the leader: its machine
 // goes away, and the job should go on elsewhere.
 constexpr int kExitStopped = 130;
-constexpr int kExitRestart = 138;
 // Between the time at which tasks are to be killed and the daemon's word that
 // they are over.
 constexpr absl::Duration kKillTime = absl::Minutes(1);
@@ -185,6 +184,10 @@ void JobQueue::State::TaskOver(Job& job, v1::Placement& placement,
   } else if (*task == kLeaderTask) {
     LeaderOver(job, placement, now);
   } else if (record.state() == v1::JOB_STATE_STARTING &&
+             exit_code == kRestartExitCode &&
+             record.stop_reason() == v1::STOP_REASON_UNSPECIFIED) {
+    Requeue(job, WhyOver(placement), now);
+  } else if (record.state() == v1::JOB_STATE_STARTING &&
              exit_code != kExitSuccess && record.error().empty()) {
     // The leader may know more: it has some time to end by itself.
     record.set_kill_micros(
@@ -206,13 +209,17 @@ void JobQueue::State::LeaderOver(Job& job, const v1::Placement& leader,
                 now);
   } else if (exit_code == kExitBadInput) {
     BeginEnding(job, v1::JOB_STATE_FAILED, WhyOver(leader), now);
-  } else if (exit_code == kExitStopped || exit_code == kExitRestart) {
-    job.record.set_not_before_micros(
-        absl::ToUnixMicros(now + options.min_backoff));
-    BeginEnding(job, v1::JOB_STATE_QUEUED, WhyOver(leader), now);
+  } else if (exit_code == kExitStopped || exit_code == kRestartExitCode) {
+    Requeue(job, WhyOver(leader), now);
   } else {
     Fail(job, WhyOver(leader), now);
   }
+}
+
+void JobQueue::State::Requeue(Job& job, absl::string_view why, absl::Time now) {
+  job.record.set_not_before_micros(
+      absl::ToUnixMicros(now + options.min_backoff));
+  BeginEnding(job, v1::JOB_STATE_QUEUED, why, now);
 }
 
 void JobQueue::State::Fail(Job& job, absl::string_view error, absl::Time now) {

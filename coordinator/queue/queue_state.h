@@ -28,6 +28,8 @@ namespace paceline {
 
 // The exit code of a task whose end nobody saw.
 inline constexpr int kUnseenExitCode = 255;
+// Of a task whose machine goes away; see common/process/exit_code.h.
+inline constexpr int kRestartExitCode = 138;
 
 struct JobQueue::State {
   struct Job {
@@ -146,6 +148,9 @@ struct JobQueue::State {
   void SetState(Job& job, v1::JobState state);
   void GiveUpSilentTasks(Job& job, absl::Time now);
   void LeaderOver(Job& job, const v1::Placement& leader, absl::Time now);
+  // A task's machine goes away, which is no failure of the job: it goes on
+  // elsewhere.
+  void Requeue(Job& job, absl::string_view why, absl::Time now);
   // The start failed: the job ends, or is queued again.
   void Fail(Job& job, absl::string_view error, absl::Time now);
   void BeginEnding(Job& job, v1::JobState next, absl::string_view error,

@@ -127,9 +127,13 @@ void TakeReports(const v1::SyncRequest& request, absl::Time now, Daemon& daemon,
     }
     const v1::TaskReport& report = *found->second;
     reports.erase(found);
-    // A short task may have ended before the first report of it.
-    state.TaskRuns(*held.job, *held.placement, report.address());
-    if (report.state() == v1::TASK_STATE_OVER) {
+    const bool is_over = report.state() == v1::TASK_STATE_OVER;
+    // A short task may have ended before the first report of it. But one that
+    // left so early may never have run.
+    const bool has_run = held.placement->state() == v1::TASK_STATE_RUNNING ||
+                         !(is_over && report.exit_code() == kRestartExitCode);
+    if (has_run) state.TaskRuns(*held.job, *held.placement, report.address());
+    if (is_over) {
       state.TaskOver(*held.job, *held.placement,
                      static_cast<int>(report.exit_code()), report.error(), now,
                      report.has_usage() ? &report.usage() : nullptr);

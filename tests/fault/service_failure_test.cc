@@ -146,5 +146,28 @@ TEST_F(ServiceFailureTest, AJobWhoseLeaderDiesStartsAgainFromItsCheckpoint) {
               HasSubstr("hold the variables of out/checkpoint"));
 }
 
+// Its machine is taken away: no fault of the job, which may not be retried.
+TEST_F(ServiceFailureTest, AJobInStepGoesOnWithoutADaemonThatLeaves) {
+  const Process ps = service_.StartDaemon("ps_server", "ps-daemon");
+  const Process first = service_.StartDaemon("worker", "first", 1);
+  Process second = service_.StartDaemon("worker", "second", 1);
+  ASSERT_TRUE(MembersAre(3)) << ps.Errors() << first.Errors();
+  const std::string id =
+      Submit({"--set", "epochs=100000", "--set", "consistency=sync", "--set",
+              "checkpoint.every_epochs=90000"});
+  ASSERT_TRUE(HasTrained(id));
+  second.Signal(SIGTERM);
+  EXPECT_EQ(second.Wait(kJobLimit), 0) << second.Errors();
+  ASSERT_TRUE(service_.WaitForState(id, {"QUEUED"})) << service_.Describe(id);
+  EXPECT_EQ(service_.Describe(id).value("failures", 0), 0);
+  const Process third = service_.StartDaemon("worker", "third", 1);
+  EXPECT_TRUE(WaitUntil(kJobLimit, [&] {
+    return service_.Run({"logs", id})
+               .find("hold the variables of out/checkpoint") !=
+           std::string::npos;
+  })) << service_.Run({"logs", id});
+  EXPECT_EQ(service_.Describe(id).value("starts", 0), 2);
+}
+
 }  // namespace
 }  // namespace paceline

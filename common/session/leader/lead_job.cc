@@ -156,7 +156,8 @@ int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
   }
   const absl::Status started = own_tasks.Start((*leader)->port());
   if (!started.ok()) return Fail(started, kJobFailed);
-  bool waits_for_checkpoint = options.saves_on_stop;
+  const bool is_placed_by_queue = options.leader.is_placed_by_queue;
+  bool waits_for_checkpoint = is_placed_by_queue;
   const Outcome outcome = (*leader)->Run([&] {
     for (const auto& [task, exit_code] : own_tasks.TakeExits()) {
       (*leader)->TaskExited(task, exit_code);
@@ -179,6 +180,7 @@ int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
   written.Update(results);
   std::cout.flush();
   own_tasks.ShutdownEvaluator(outcome.status.ok());
+  if (outcome.is_departure && is_placed_by_queue) return kRestart;
   return written.ok() ? ExitCode(outcome)
                       : std::max(ExitCode(outcome), kJobFailed);
 }

@@ -42,9 +42,6 @@ struct LeadJobOptions {
   bool print_json = false;
   // Returns whether the user has asked to stop since the last call.
   std::function<bool()> interrupted;
-  // Whether the first request to stop waits for a last checkpoint; the second
-  // does not.
-  bool saves_on_stop = false;
 };
 
 // Leads the job to its end and writes its result into the output folder. Prints
@@ -52,6 +49,10 @@ struct LeadJobOptions {
 // was done with the files of an earlier run, and where the results are. With
 // connects_only it prints the addresses of the tasks instead, and writes no
 // result.
+//
+// Of a job that a queue has placed, the first request to stop waits for a last
+// checkpoint, and the second does not. If a task of it that it cannot do
+// without was asked to leave, the exit code is kRestart.
 //
 // The output folder is locked while the job runs. If another run has locked it,
 // the exit code is that of bad input. Blocks until the job has ended. Returns

@@ -122,6 +122,7 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   session_options.job_fingerprint = JobFingerprint(options.job);
   session_options.cluster = options.cluster;
   session_options.connects_only = options.connects_only;
+  session_options.places_once = options.is_placed_by_queue;
   session_options.evaluate_checkpoint = options.evaluate_checkpoint;
   session_options.learning_rate = [optimizer](int64_t iterations) {
     return optimizer->StepAfter(iterations).learning_rate;
@@ -310,6 +311,7 @@ void Leader::CarryOut(const TestEnded& action) {
 void Leader::CarryOut(const Ended& action) {
   outcome_.status = action.status;
   outcome_.task = action.task;
+  outcome_.is_departure = action.is_departure;
   if (const std::optional<Blame> blame = BlameOf(action.status)) {
     LOG(ERROR) << blame->Name() << " is to blame"
                << (blame->waited_for.empty() ? "" : "; waited for: ")

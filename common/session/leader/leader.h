@@ -48,6 +48,9 @@ struct LeaderOptions {
   // See SessionOptions.
   ClusterSpec cluster;
   bool connects_only = false;
+  // A service's queue has placed all tasks, and does so again if the job wants
+  // a restart.
+  bool is_placed_by_queue = false;
   std::string evaluate_checkpoint;
   // The folder of the checkpoint to resume from; "": starts anew.
   std::string restore_path;

@@ -23,6 +23,8 @@ struct Outcome {
   absl::Status status;
   // The task to blame, if any.
   std::optional<TaskId> task;
+  // See Ended::is_departure.
+  bool is_departure = false;
   std::vector<EpochRecord> history;
   std::optional<NonfiniteLoss> nonfinite_loss;
   // The metrics on data.test; empty if it was not evaluated.

@@ -88,6 +88,9 @@ struct SessionOptions {
   // Only connects the tasks: the job succeeds once each worker has connected to
   // all the tasks that it would work with.
   bool connects_only = false;
+  // Nobody starts another process in the place of a task that is lost, so the
+  // loss of a worker before the start ends the job.
+  bool places_once = false;
   // Only evaluates data.test with the variables of this checkpoint, without ps
   // tasks. "": trains.
   std::string evaluate_checkpoint;
@@ -187,6 +190,9 @@ struct Ended {
   absl::Status status;
   // The task to blame, if any.
   std::optional<TaskId> task;
+  // A task was asked to leave, and the job cannot do without it. It has not
+  // failed: with another process in that place it could go on.
+  bool is_departure = false;
 };
 
 // Calls that wait (AwaitStart, AcquireLease, Register) may now have an answer.

@@ -33,7 +33,9 @@ void Session::State::End(absl::Status status, std::optional<TaskId> task,
   }
   outcome = status;
   ended_at = now;
-  actions.push_back(Ended{std::move(status), task});
+  const bool is_departure =
+      leaving && !status.ok() && !absl::IsCancelled(status) && !nonfinite_loss;
+  actions.push_back(Ended{std::move(status), task, is_departure});
   Wake();
 }
 
@@ -61,6 +63,12 @@ void Session::State::AskedToLeave(const Place& place, absl::Time now) {
   FollowFlow(now);
 }
 
+bool Session::State::CanDoWithout(const Place& place) const {
+  if (place.rank < 0) return false;
+  if (!flow.started()) return !options.places_once;
+  return !NeedsEveryWorker() && members.LiveWorkers() > 1;
+}
+
 absl::Status Session::Leave(const v1::LeaveRequest& request, absl::Time now) {
   State& state = *state_;
   ASSIGN_OR_RETURN(const IntroducedMember caller, ReadMember(request.member()));
@@ -73,6 +81,7 @@ absl::Status Session::Leave(const v1::LeaveRequest& request, absl::Time now) {
   if (!place->taken()) return absl::OkStatus();
   const absl::Status error = state.ReadError(request.error());
   if (state.outcome || error.ok()) {
+    if (!state.CanDoWithout(*place)) state.leaving = place->id;
     state.Lose(place, "left", now);
   } else {
     state.LeaveWithError(place, error, now);
@@ -129,6 +138,13 @@ void Session::State::LoseWorker(Place* place, absl::string_view reason,
   if (NeedsEveryWorker()) {
     End(absl::UnavailableError(absl::StrCat(place->Name(), " ", reason,
                                             members.Waiting(place->id))),
+        place->id, now);
+    members.Remove(place, /*fence=*/false);
+    return;
+  }
+  if (!flow.started() && options.places_once) {
+    End(absl::UnavailableError(absl::StrCat(place->Name(), " ", reason,
+                                            " before the job started")),
         place->id, now);
     members.Remove(place, /*fence=*/false);
     return;

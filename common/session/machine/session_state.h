@@ -72,6 +72,8 @@ struct Session::State {
   // Ends the job, after a checkpoint if it takes some, unless others can do
   // without the task; such a worker leaves when it has finished its step.
   void AskedToLeave(const Place& place, absl::Time now);
+  // Whether the job could go on if this member left now.
+  bool CanDoWithout(const Place& place) const;
   // Orders the initialisation of the shards, if an attempt is due.
   void AttemptShards(absl::Time now);
   // Orders the admission of the workers that no order has named yet.
@@ -159,7 +161,7 @@ struct Session::State {
   absl::Time next_refusal_notice = absl::InfinitePast();
   // The checkpoint for which rank 0 is to copy the variables; "": none.
   std::string snapshot_name;
-  // The first task that was asked to leave and that the job cannot do without.
+  // The task that was asked to leave and that the job cannot do without.
   std::optional<TaskId> leaving;
   // Why the job ends early without such a task.
   std::optional<absl::Status> stop_reason;

@@ -146,6 +146,20 @@ TEST_F(JobQueueTest, ALeaderThatASignalEndsIsStartedAgain) {
   EXPECT_EQ(queue_->FindJob(id)->generation(), 3);
 }
 
+TEST_F(JobQueueTest, AJobWhoseStartMeetsALeavingDaemonIsStartedAgain) {
+  AddDaemon("a", 4);
+  const std::string id = Submit(Retried(0));
+  Follow("a");
+  Follow("a");
+  End("a", id, v1::TASK_TYPE_WORKER, 138);
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(queue_->FindJob(id)->failures(), 0);
+  Pass(absl::Seconds(10));
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+}
+
 TEST_F(JobQueueTest, AJobThatDoesNotGetStartedFails) {
   AddDaemon("a", 4);
   const std::string id = Submit(JobOf(1, 1));

@@ -135,6 +135,7 @@ TEST_F(SessionCheckpointTest, APsThatIsAskedToLeaveLeavesACheckpoint) {
   const auto ended = Take<Ended>();
   ASSERT_TRUE(ended);
   EXPECT_EQ(ended->task, kPs0);
+  EXPECT_TRUE(ended->is_departure);
   EXPECT_THAT(Message(ended),
               AllOf(HasSubstr("ps-0 at host-p:1: a signal asked it to leave"),
                     HasSubstr("--resume")));
@@ -163,6 +164,7 @@ TEST_F(SessionCheckpointTest, AStopCanWaitForALastCheckpoint) {
   session_->CheckpointWritten(absl::OkStatus(), now_);
   const auto ended = Take<Ended>();
   ASSERT_TRUE(ended);
+  EXPECT_FALSE(ended->is_departure);
   EXPECT_EQ(ended->status, absl::CancelledError("enough"));
   EXPECT_FALSE(ended->task);
   EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());

@@ -199,6 +199,32 @@ TEST_F(SessionFailuresTest, ExitedPsEndsTheJobAtOnce) {
               HasSubstr("ps-0 at host-p:1 exited with code 137"));
 }
 
+TEST_F(SessionFailuresTest, TheLastWorkerThatIsAskedToLeaveHasNotFailed) {
+  Start();
+  Acquire(kWorker0);
+  Acquire(kWorker1);
+  ASSERT_TRUE(Leave(kWorker0, absl::OkStatus()).ok());
+  EXPECT_FALSE(session_->ended()) << "the other can go on";
+  ASSERT_TRUE(Leave(kWorker1, absl::OkStatus()).ok());
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_TRUE(ended->is_departure);
+  EXPECT_EQ(ended->task, kWorker1);
+}
+
+// It may not get as far as its goodbye.
+TEST_F(SessionFailuresTest, AWorkerInStepThatIsLostWhileItLeavesHasNotFailed) {
+  options_.job.set_consistency(v1::CONSISTENCY_SYNC);
+  Start();
+  Acquire(kWorker0);
+  Acquire(kWorker1);
+  BeatAndAskToLeave(kWorker1);
+  session_->TaskExited(kWorker1, 138, now_);
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_TRUE(ended->is_departure);
+}
+
 TEST_F(SessionFailuresTest, LastWorkersLossEndsTheJob) {
   Start();
   Acquire(kWorker0);
@@ -208,6 +234,7 @@ TEST_F(SessionFailuresTest, LastWorkersLossEndsTheJob) {
   session_->TaskExited(kWorker1, 139, now_);
   const auto ended = Take<Ended>();
   EXPECT_EQ(ended->status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_FALSE(ended->is_departure);
   EXPECT_EQ(ended->task, kWorker1);
   EXPECT_THAT(Message(ended),
               AllOf(HasSubstr("no worker is left"),

@@ -54,6 +54,25 @@ TEST_F(SessionStartTest, ExitBeforeTheStartIsToldByTheErrorThatCameBefore) {
   EXPECT_EQ(Message(ended), "worker-0 at host-a:1: device: cuda: no GPU");
 }
 
+TEST_F(SessionStartTest, ALossBeforeTheStartEndsAJobThatIsPlacedOnce) {
+  options_.places_once = true;
+  for (const bool is_asked : {true, false}) {
+    Create();
+    ASSERT_TRUE(Register(kWorker0).ok());
+    if (is_asked) {
+      ASSERT_TRUE(Leave(kWorker0, absl::OkStatus()).ok());
+    } else {
+      Pass(absl::Seconds(20), {kWorker0});
+    }
+    const auto ended = Take<Ended>();
+    ASSERT_TRUE(ended);
+    EXPECT_EQ(ended->task, kWorker0);
+    EXPECT_EQ(ended->is_departure, is_asked);
+    EXPECT_THAT(Message(ended), HasSubstr("before the job started"));
+    incarnations_.clear();
+  }
+}
+
 TEST_F(SessionStartTest, StartTimeoutTellsWhyATaskLeft) {
   Create();
   ASSERT_TRUE(Register(kWorker0).ok());
