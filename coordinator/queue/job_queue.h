@@ -169,8 +169,8 @@ class JobQueue {
   std::vector<const v1::JobRecord*> Jobs() const;
   const DaemonTable& daemons() const;
 
-  // Why a queued job does not run: "waits for 4 workers of 8 cores each: …".
-  // "" for a job that is not queued.
+  // Why a queued job does not run: "waits for 4 workers of 8 cores each: …". Of
+  // a job that holds tasks: for which silent daemon it waits. "" otherwise.
   std::string WhyQueued(absl::string_view id, absl::Time now) const;
 
   // Internal, naming the broken invariant, unless:

@@ -1,7 +1,8 @@
 // The private state of JobQueue, shared by its source files: job_queue.cc has
 // what people ask for, queue_sync.cc what daemons report, queue_schedule.cc
-// which jobs start, job_states.cc how jobs go from state to state,
-// queue_restore.cc the start from records, queue_invariants.cc the invariants.
+// which jobs start, why_queued.cc why others do not, job_states.cc how jobs go
+// from state to state, queue_restore.cc the start from records,
+// queue_invariants.cc the invariants.
 #ifndef PACELINE_COORDINATOR_QUEUE_QUEUE_STATE_H_
 #define PACELINE_COORDINATOR_QUEUE_QUEUE_STATE_H_
 

@@ -127,7 +127,8 @@ std::string JobText(const v1::JobView& job, absl::Time now) {
   AddLine("name", submission.name(), text);
   AddLine("user", submission.user(), text);
   AddLine("state", JobStateText(record.state()), text);
-  AddLine("why queued", job.why_queued(), text);
+  AddLine(record.state() == v1::JOB_STATE_QUEUED ? "why queued" : "held up",
+          job.why_queued(), text);
   AddLine("error", record.error(), text);
   AddLine("priority", absl::StrCat(submission.priority()), text);
   AddTime("submitted", record.submitted_micros(), now, text);

@@ -307,7 +307,14 @@ TEST_F(JobQueueTest, AnOldMessageIsRefused) {
 // before that, not before it has ended the old tasks.
 TEST_F(JobQueueTest, ATaskOfAnEarlierStartHoldsTheJobUp) {
   const std::string id = Run(Retried(5));
-  Pass(absl::Minutes(6));
+  EXPECT_EQ(queue_->WhyQueued(id, now_), "");
+  Pass(absl::Minutes(1));
+  EXPECT_THAT(queue_->WhyQueued(id, now_),
+              testing::MatchesRegex(
+                  "waits for daemon a, silent since 1970-01-12T13:46:4.Z, "
+                  "which may still run its tasks; it is given up at "
+                  "1970-01-12T13:51:4.Z"));
+  Pass(absl::Minutes(5));
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
   EXPECT_TRUE(queue_->daemons().at("a").is_lost);
   EXPECT_EQ(Sync("a").orders_size(), 0);
@@ -319,6 +326,25 @@ TEST_F(JobQueueTest, ATaskOfAnEarlierStartHoldsTheJobUp) {
   messages_["a"].clear_tasks();
   Sync("a");
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_STARTING);
+}
+
+TEST_F(JobQueueTest, AJobToStartAgainSaysForWhichSilentDaemonItWaits) {
+  AddDaemon("a", 1);
+  AddDaemon("b", 1);
+  v1::Submission job = JobOf(2, 1);
+  job.set_retries(1);
+  const std::string id = Submit(job);
+  const std::string leader = DaemonOf(id);
+  FollowAll();
+  End(leader, id, v1::TASK_TYPE_CHIEF, 1);
+  Follow(leader);
+  Follow(leader);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_ENDING);
+  EXPECT_EQ(queue_->WhyQueued(id, now_), "");
+  Pass(absl::Seconds(20));
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_ENDING);
+  EXPECT_THAT(queue_->WhyQueued(id, now_),
+              HasSubstr("waits for daemon " + DaemonOf(id, 2) + ", silent"));
 }
 
 TEST_F(JobQueueTest, AJobThatEndsForGoodDoesNotWaitForASilentDaemon) {
