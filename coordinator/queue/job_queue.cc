@@ -34,6 +34,7 @@ v1::DaemonRecord RecordOf(const Daemon& daemon) {
   record.mutable_total()->set_gpus(daemon.total.gpus);
   record.mutable_labels()->insert(daemon.labels.begin(), daemon.labels.end());
   record.set_is_drained(daemon.is_drained);
+  record.set_is_leaving(daemon.is_leaving);
   record.set_last_heard_micros(absl::ToUnixMicros(daemon.last_heard));
   return record;
 }

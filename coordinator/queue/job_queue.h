@@ -74,9 +74,10 @@ struct JobQueueOptions {
 
   // A daemon that is silent for longer gets no new tasks.
   absl::Duration silence_timeout = absl::Seconds(15);
-  // A daemon that is silent for longer has lost its tasks.
+  // A daemon that is silent for longer has lost its tasks, and is forgotten,
+  // unless it is drained, if it said that it leaves.
   absl::Duration daemon_timeout = absl::Minutes(5);
-  // A lost daemon is forgotten, unless it is drained.
+  // Any other lost daemon is forgotten, unless it is drained.
   absl::Duration forget_after = absl::Hours(24);
   // For a job that should stop, before its tasks are killed: it may write a
   // checkpoint for limits::kCheckpointTimeout.
@@ -176,7 +177,8 @@ class JobQueue {
   // Internal, naming the broken invariant, unless:
   //  * A job has tasks on daemons exactly while it starts, runs or ends, each
   //    on one daemon, whose current incarnation it belongs to.
-  //  * A daemon's `used` is the sum of its tasks, and not above its total.
+  //  * A daemon's `used` is the sum of its tasks, and not above its total. One
+  //    that is lost has none, and holds no job up.
   //  * Those who outlast a reservation leave its place free.
   //  * The queue holds exactly the queued jobs; a key belongs to one job.
   // For tests; takes time in proportion to all jobs and daemons.

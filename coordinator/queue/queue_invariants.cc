@@ -72,6 +72,9 @@ absl::Status CheckDaemon(const Daemon& daemon, const State& state,
   }
   if (used != daemon.used)
     return Broken(daemon.name, "a wrong sum of its tasks");
+  if (daemon.is_lost && !(daemon.tasks.empty() && daemon.strays.empty())) {
+    return Broken(daemon.name, "is lost, and its tasks are not");
+  }
   if (!used.FitsInto(daemon.total)) {
     return Broken(daemon.name, absl::StrCat("has ", daemon.total.ToString(),
                                             ", and gave ", used.ToString()));

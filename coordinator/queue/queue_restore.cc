@@ -102,6 +102,7 @@ Daemon DaemonFrom(const v1::DaemonRecord& record, absl::Time now) {
   daemon.name = record.name();
   TakeTraits(record, daemon);
   daemon.is_drained = record.is_drained();
+  daemon.is_leaving = record.is_leaving();
   // It could not be heard of while no coordinator ran.
   daemon.last_heard = now;
   return daemon;

@@ -194,8 +194,8 @@ absl::StatusOr<v1::SyncResponse> JobQueue::Sync(const v1::SyncRequest& request,
                                            request.sequence(), " came after ",
                                            daemon->sequence));
   }
-  if (daemon->sequence == 0 || daemon->is_silent ||
-      daemon->is_leaving != request.is_leaving()) {
+  const bool has_decided = daemon->is_leaving != request.is_leaving();
+  if (daemon->sequence == 0 || daemon->is_silent || has_decided) {
     state.should_schedule = true;
   }
   daemon->sequence = request.sequence();
@@ -203,6 +203,7 @@ absl::StatusOr<v1::SyncResponse> JobQueue::Sync(const v1::SyncRequest& request,
   daemon->is_silent = false;
   daemon->is_lost = false;
   daemon->is_leaving = request.is_leaving();
+  if (has_decided) state.ChangedDaemon(*daemon);
   TakeReports(request, now, *daemon, state);
 
   for (const HeldTask& held : TasksOf(*daemon, state)) {
@@ -240,6 +241,7 @@ void JobQueue::Tick(absl::Time now) {
     const absl::Duration silence = now - daemon.last_heard;
     if (!daemon.is_lost && silence > state.options.daemon_timeout) {
       daemon.is_lost = true;
+      daemon.strays.clear();
       state.should_schedule = true;
       LoseTasks(daemon,
                 absl::StrCat("its daemon was silent for ",
@@ -247,8 +249,11 @@ void JobQueue::Tick(absl::Time now) {
                                  absl::Trunc(silence, absl::Seconds(1)))),
                 now, state);
     }
-    if (silence > state.options.forget_after && daemon.tasks.empty() &&
-        !daemon.is_drained) {
+    // One that said that it leaves has left.
+    const absl::Duration memory = daemon.is_leaving
+                                      ? state.options.daemon_timeout
+                                      : state.options.forget_after;
+    if (silence > memory && daemon.tasks.empty() && !daemon.is_drained) {
       state.changed_daemons.erase(daemon.name);
       state.removals.emplace_back(RemoveDaemon{daemon.name});
       state.daemons.erase(current);

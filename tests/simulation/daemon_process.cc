@@ -17,6 +17,7 @@ constexpr absl::Duration kHeartbeat = absl::Seconds(5);
 constexpr absl::Duration kListenTime = absl::Milliseconds(200);
 constexpr absl::Duration kLongestKill = absl::Seconds(10);
 constexpr int kKilled = 137;
+constexpr int kAskedToLeave = 138;
 
 RunningTask TaskOf(const v1::JobTask& message) {
   const absl::StatusOr<TaskId> task = TaskFromProto(message.task());
@@ -51,6 +52,7 @@ v1::SyncRequest DaemonProcess::Report() {
   request.set_last_answer(last_taken_);
   request.set_type(options_.type);
   request.set_version("1");
+  request.set_is_leaving(is_leaving_);
   *request.mutable_total() = options_.total;
   for (const auto& [task, held] : held_) {
     v1::TaskReport& report = *request.add_tasks();
@@ -109,7 +111,11 @@ void DaemonProcess::TakeOrders(const v1::SyncResponse& response) {
   for (const v1::TaskOrder& order : response.orders()) {
     const RunningTask task = TaskOf(order.task());
     ordered.insert(task);
-    if (!held_.contains(task)) StartTask(task);
+    if (is_leaving_) {
+      held_.try_emplace(task, Held{v1::TASK_STATE_OVER, "", kAskedToLeave});
+    } else if (!held_.contains(task)) {
+      StartTask(task);
+    }
     Held& held = held_[task];
     if (order.should_stop() && !std::exchange(held.was_asked_to_stop, true)) {
       world_.StopAsked(task, shared_from_this());
@@ -121,7 +127,7 @@ void DaemonProcess::TakeOrders(const v1::SyncResponse& response) {
     if (current->second.state == v1::TASK_STATE_OVER) {
       held_.erase(current);
     } else if (!std::exchange(current->second.is_being_killed, true)) {
-      KillTask(current->first);
+      KillTask(current->first, kKilled);
     }
   }
 }
@@ -140,10 +146,10 @@ void DaemonProcess::StartTask(const RunningTask& task) {
   });
 }
 
-void DaemonProcess::KillTask(const RunningTask& task) {
+void DaemonProcess::KillTask(const RunningTask& task, int exit_code) {
   simulator_.After(simulator_.Between(absl::ZeroDuration(), kLongestKill),
                    shared_from_this(),
-                   [this, task] { EndTask(task, kKilled); });
+                   [this, task, exit_code] { EndTask(task, exit_code); });
 }
 
 void DaemonProcess::EndTask(const RunningTask& task, int exit_code) {
@@ -155,6 +161,16 @@ void DaemonProcess::EndTask(const RunningTask& task, int exit_code) {
   found->second.exit_code = exit_code;
   ledger_.Ended(task, options_.name);
   world_.TaskEnded(task, exit_code);
+  Sync();
+}
+
+void DaemonProcess::Leave() {
+  is_leaving_ = true;
+  for (auto& [task, held] : held_) {
+    if (held.state == v1::TASK_STATE_OVER) continue;
+    if (!std::exchange(held.is_being_killed, true))
+      KillTask(task, kAskedToLeave);
+  }
   Sync();
 }
 

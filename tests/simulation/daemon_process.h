@@ -52,6 +52,9 @@ class DaemonProcess : public Process,
   void Sync();
   // A task of this daemon ends by itself; nothing if it has ended already.
   void EndTask(const RunningTask& task, int exit_code);
+  // A signal ends the daemon soon: it says so, asks its tasks to leave, and
+  // starts no others.
+  void Leave();
   // The daemon and its tasks are killed.
   void Die();
   // No message gets through until then; the tasks go on.
@@ -73,7 +76,8 @@ class DaemonProcess : public Process,
   void TakeAnswer(uint64_t sequence, const v1::SyncResponse& response);
   void TakeOrders(const v1::SyncResponse& response);
   void StartTask(const RunningTask& task);
-  void KillTask(const RunningTask& task);
+  // The task gets a signal, and ends a while later.
+  void KillTask(const RunningTask& task, int exit_code);
 
   Simulator& simulator_;
   TaskLedger& ledger_;
@@ -84,6 +88,7 @@ class DaemonProcess : public Process,
   uint64_t last_sent_ = 0;
   uint64_t last_taken_ = 0;
   uint64_t known_coordinator_ = 0;
+  bool is_leaving_ = false;
   absl::Time cut_off_until_ = absl::InfinitePast();
   std::map<RunningTask, Held> held_;
 };

@@ -39,19 +39,24 @@ class QueueSimulationTest : public SeededTest {
     return options;
   }
 
-  static void ExpectEachJobRunsOnce(const ServiceOptions& options) {
+  void ExpectEachJobRunsOnce(const ServiceOptions& options) {
     Service service(options);
     ASSERT_EQ(service.Run(kLimit), absl::OkStatus());
     service.CheckOutcomes();
     EXPECT_THAT(service.ledger().violations(), IsEmpty());
     EXPECT_GT(service.coordinator_deaths(), 0) << "nothing went wrong";
     EXPECT_GT(service.daemon_deaths(), 0) << "nothing went wrong";
+    forgotten_ = service.forgotten_daemons();
     EXPECT_GT(service.ledger().start_count(), 2 * options.jobs);
   }
+
+  // Daemons that came back after the queue had forgotten them.
+  int forgotten_ = 0;
 };
 
 TEST_P(QueueSimulationTest, EachJobRunsOnce) {
   ExpectEachJobRunsOnce(SmallService());
+  EXPECT_GT(forgotten_, 0) << "no daemon left for good";
 }
 
 // Jobs wait for quotas, too.

@@ -24,6 +24,8 @@ constexpr absl::Duration kLossTime = absl::Seconds(8);
 constexpr absl::Duration kLeaveTime = absl::Seconds(1);
 constexpr absl::Duration kStopTime = absl::Seconds(2);
 constexpr absl::Duration kRetry = absl::Seconds(1);
+// From the signal to a daemon to its end.
+constexpr absl::Duration kLeavingTime = absl::Seconds(8);
 
 v1::Resources Size(uint64_t cores, uint64_t gib) {
   v1::Resources resources;
@@ -205,15 +207,28 @@ void Service::StartDaemon(int index) {
 void Service::KillDaemons() {
   simulator_.After(options_.death_interval, people_, [this] {
     const int index = simulator_.Index(options_.daemons);
-    if (!daemons_[index]->is_dead) {
-      daemons_[index]->Die();
-      ++daemon_deaths_;
-      simulator_.After(
-          simulator_.Between(absl::Milliseconds(100), options_.longest_absence),
-          people_, [this, index] { StartDaemon(index); });
+    if (!simulator_.Chance(options_.leaving)) {
+      KillDaemon(index, options_.longest_absence);
+    } else if (!daemons_[index]->is_dead) {
+      daemons_[index]->Leave();
+      simulator_.After(kLeavingTime, daemons_[index], [this, index] {
+        KillDaemon(index, 3 * options_.coordinator.queue.daemon_timeout);
+      });
     }
     KillDaemons();
   });
+}
+
+void Service::KillDaemon(int index, absl::Duration absence) {
+  if (daemons_[index]->is_dead) return;
+  daemons_[index]->Die();
+  ++daemon_deaths_;
+  simulator_.After(simulator_.Between(absl::Milliseconds(100), absence),
+                   people_, [this, index] {
+                     const std::string& name = daemons_[index]->name();
+                     if (!store_.daemons.contains(name)) ++forgotten_daemons_;
+                     StartDaemon(index);
+                   });
 }
 
 void Service::CutDaemonsOff() {
@@ -289,7 +304,8 @@ void Service::TaskEnded(const RunningTask& task, int exit_code) {
     const bool goes_on = start.all_ran && HasPs(SubmissionOf(task.job)) &&
                          task.task.type == TaskType::kWorker;
     if (!goes_on) {
-      EndLeader({task.job, task.generation, kLeaderTask}, kLossTime, kFailed);
+      EndLeader({task.job, task.generation, kLeaderTask}, kLossTime,
+                exit_code == kRestart ? kRestart : kFailed);
     }
     return;
   }

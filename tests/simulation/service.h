@@ -44,6 +44,9 @@ struct ServiceOptions {
   absl::Duration drain_interval = absl::Minutes(2);
   // A dead coordinator or daemon is started again within this time.
   absl::Duration longest_absence = absl::Seconds(30);
+  // The fraction of daemons that say that they leave before they die. They stay
+  // away for longer, some until they are forgotten.
+  double leaving = 0.3;
   CoordinatorOptions coordinator;
   NetworkOptions network;
 };
@@ -61,6 +64,7 @@ class Service : public DaemonProcess::World {
   const TaskLedger& ledger() const { return ledger_; }
   int coordinator_deaths() const { return coordinator_deaths_; }
   int daemon_deaths() const { return daemon_deaths_; }
+  int forgotten_daemons() const { return forgotten_daemons_; }
 
   // --- DaemonProcess::World ---
   std::shared_ptr<CoordinatorProcess> coordinator() override {
@@ -94,6 +98,8 @@ class Service : public DaemonProcess::World {
   // Starts the coordinator again when it has died.
   void WatchCoordinator();
   void KillDaemons();
+  // The daemon dies, and is started again within `absence`.
+  void KillDaemon(int index, absl::Duration absence);
   void CutDaemonsOff();
   void DrainDaemons();
   // The leader ends after `delay`, if it runs then.
@@ -116,6 +122,8 @@ class Service : public DaemonProcess::World {
   int answered_ = 0;
   int coordinator_deaths_ = 0;
   int daemon_deaths_ = 0;
+  // Those that came back after the queue had forgotten them.
+  int forgotten_daemons_ = 0;
 };
 
 }  // namespace paceline

@@ -347,6 +347,35 @@ TEST_F(JobQueueTest, AJobToStartAgainSaysForWhichSilentDaemonItWaits) {
               HasSubstr("waits for daemon " + DaemonOf(id, 2) + ", silent"));
 }
 
+TEST_F(JobQueueTest, ADaemonThatComesBackAndIsLostHoldsNoJobUp) {
+  const std::string id = Run(Retried(5));
+  Pass(absl::Minutes(6));
+  Sync("a");
+  Pass(absl::Minutes(6));
+  AddDaemon("b", 4);
+  TakeActions();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_STARTING);
+}
+
+TEST_F(JobQueueTest, DaemonsThatAreGoneAreForgotten) {
+  AddDaemon("lost", 4);
+  for (const char* const name : {"leaving", "drained"}) {
+    AddDaemon(name, 4);
+    messages_[name].set_is_leaving(true);
+    Sync(name);
+  }
+  ASSERT_TRUE(queue_->DrainDaemon("drained", true).ok());
+  Restart();
+  Pass(absl::Minutes(4));
+  EXPECT_EQ(queue_->daemons().size(), 3);
+  Pass(absl::Minutes(2));
+  EXPECT_EQ(queue_->daemons().size(), 2);
+  EXPECT_FALSE(queue_->daemons().contains("leaving"));
+  Pass(absl::Hours(25));
+  EXPECT_EQ(queue_->daemons().size(), 1);
+  EXPECT_TRUE(queue_->daemons().contains("drained"));
+}
+
 TEST_F(JobQueueTest, AJobThatEndsForGoodDoesNotWaitForASilentDaemon) {
   AddDaemon("a", 1);
   AddDaemon("b", 1);
