@@ -144,8 +144,8 @@ void DaemonFlags::AddTo(CLI::App& app) {
                  "from which it reaches the coordinator.")
       ->group(kGroup);
   app.add_option("--data", data,
-                 "Folder outside their own that jobs may read whose leader "
-                 "runs here.")
+                 "Folder outside their own that jobs may read whose tasks run "
+                 "here.")
       ->allow_extra_args(false)
       ->group(kGroup);
   app.add_option("--secret-file", secret_file,

@@ -50,6 +50,11 @@ absl::Status AddMembersOptions(const v1::TaskOrder& order, const HeldTask& task,
   }
   command.push_back(absl::StrCat("--coordinator=", order.leader_address()));
   command.push_back(absl::StrCat("--index=", task.task.index));
+  // Its own folder, also if there is no other.
+  command.emplace_back("--may_read=.");
+  for (const std::string& folder : options.data_folders) {
+    command.push_back(absl::StrCat("--may_read=", folder));
+  }
   if (task.task.type == TaskType::kWorker) {
     // A worker without a limit may use all that the daemon has.
     const uint64_t millicores = order.resources().millicores() > 0

@@ -17,6 +17,7 @@
 #include "common/job/job_files.h"
 #include "common/job/model_file.h"
 #include "common/job/overrides.h"
+#include "common/job/readable_files.h"
 #include "common/limits.h"
 #include "common/strategy/strategy_traits.h"
 
@@ -71,11 +72,7 @@ absl::StatusOr<v1::Job> ReadDocument(const Value& document,
   }
   MakePathsAbsolute(path, job);
   if (options.may_read != nullptr) {
-    for (const JobFile& file : FilesOf(job)) {
-      if (const absl::Status allowed = options.may_read(file); !allowed.ok()) {
-        return ConfigError(file.field, allowed.message(), allowed.code());
-      }
-    }
+    RETURN_IF_ERROR(CheckReadable(job, options.may_read));
   }
   if (options.check_files) RETURN_IF_ERROR(CheckFiles(job));
   return job;

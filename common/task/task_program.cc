@@ -12,6 +12,7 @@
 #include "common/cluster/cluster_spec.h"
 #include "common/cluster/role.h"
 #include "common/cluster/task_proto.h"
+#include "common/job/readable_files.h"
 #include "common/limits.h"
 #include "common/process/exit_code.h"
 #include "common/process/lifetime.h"
@@ -71,6 +72,10 @@ void TaskProgram::AddOptions(CLI::App& app) {
                  "A pipe that gives the job's secret, and whose closing ends "
                  "this process; set by a parent.")
       ->check(CLI::NonNegativeNumber);
+  app.add_option("--may_read", may_read_,
+                 "A folder whose files the job may read; set by a daemon. "
+                 "Default: all files that this process may.")
+      ->allow_extra_args(false);
   secret_.AddTo(app);
   AddTlsOptions(app, tls_);
 }
@@ -174,6 +179,11 @@ MemberOptions TaskProgram::MemberFor(const TaskPlace& place,
       TaskToProto(place.task), member.incarnation, place.secret, place.tls);
   member.version = version;
   member.start_timeout = start_timeout();
+  if (!may_read_.empty()) {
+    member.check_job = [folders = may_read_](const v1::Job& job) {
+      return CheckReadable(job, BelowFolders(folders));
+    };
+  }
   // A thread may wait forever for a task that never answers, so the process
   // ends without joining its threads.
   member.on_stop = [](const absl::Status& status) {

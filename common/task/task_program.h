@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -56,8 +57,8 @@ class TaskProgram {
   explicit TaskProgram(TaskType type) : type_(type) {}
 
   // Adds --coordinator, --type (of a worker), --index, --listen,
-  // --start_timeout, --lifetime_fd, --job-secret-file, --insecure and those of
-  // TLS.
+  // --start_timeout, --lifetime_fd, --may_read, --job-secret-file, --insecure
+  // and those of TLS.
   void AddOptions(CLI::App& app);
 
   // Whether the options ask for a daemon of a service (common/daemon) instead
@@ -95,6 +96,7 @@ class TaskProgram {
   std::string listen_;
   double start_timeout_seconds_;
   int lifetime_fd_ = -1;
+  std::vector<std::string> may_read_;
   JobSecretOptions secret_;
   TlsFiles tls_;
 };

@@ -12,10 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
-#include "common/config/path.h"
 #include "common/identity/job_secret.h"
 #include "common/job/job_files.h"
 #include "common/job/job_reader.h"
+#include "common/job/readable_files.h"
 #include "common/limits.h"
 #include "common/process/exit_code.h"
 #include "common/process/lifetime.h"
@@ -30,31 +30,6 @@ namespace paceline {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Whether `path` is in the folder, once links are followed.
-bool IsIn(const fs::path& folder, const fs::path& path) {
-  std::error_code error;
-  const fs::path real_folder = fs::weakly_canonical(folder, error);
-  if (error) return false;
-  const fs::path real_path = fs::weakly_canonical(path, error);
-  if (error) return false;
-  const fs::path below = real_path.lexically_relative(real_folder);
-  return !below.empty() && *below.begin() != "..";
-}
-
-// PermissionDenied if the file is neither in the job's own folder nor in one
-// that the daemon lets jobs read.
-absl::Status CheckFolder(const JobFile& file, const LeadOptions& options) {
-  bool is_allowed = IsIn(fs::current_path(), file.path);
-  for (const std::string& folder : options.data_folders) {
-    is_allowed = is_allowed || IsIn(folder, file.path);
-  }
-  if (is_allowed) return absl::OkStatus();
-  return absl::PermissionDeniedError(absl::StrCat(
-      file.path,
-      " is outside the job's folder; expected a file that came with the job, "
-      "or one below a --data folder of the daemon"));
-}
 
 // Tasks on other machines find the files in folders of their own.
 void MakeRelative(v1::Job& job) {
@@ -108,9 +83,7 @@ absl::StatusOr<LeaderOptions> MakeOptions(const LeadOptions& options) {
   JobReaderOptions reader;
   // The workers check theirs.
   reader.check_files = false;
-  reader.may_read = [&options](const JobFile& file) {
-    return CheckFolder(file, options);
-  };
+  reader.may_read = BelowFolders(options.data_folders);
   ASSIGN_OR_RETURN(leader.job,
                    ReadJobFile(options.job_path, options.overrides, reader));
   MakeRelative(leader.job);

@@ -198,6 +198,25 @@ TEST(ServiceDiskTest, AFullDiskRefusesFilesAndEndsNothing) {
   EXPECT_EQ(service.Run({"list", "-o", "name"}), "");
 }
 
+// What the leader's daemon opens to jobs, that of a worker need not.
+TEST(ServiceDataTest, EachTaskReadsBelowTheFoldersOfItsOwnDaemon) {
+  const SmallJob job;
+  TestService service;
+  const std::string open = service.folder() / "open";
+  std::filesystem::create_directories(open);
+  const Process ps =
+      service.StartDaemon("ps_server", "ps-daemon", 16, {"--data", open});
+  const Process worker = service.StartDaemon("worker", "worker-daemon");
+  const std::string id(absl::StripSuffix(
+      service.Run({"submit", job.path(), "--set",
+                   "data.train.idx.features=" + open + "/x.gz"}),
+      "\n"));
+  service.Run({"wait", id}, 1);
+  EXPECT_THAT(service.Describe(id).value("error", ""),
+              AllOf(HasSubstr("worker-"), HasSubstr("data.train.idx.features"),
+                    HasSubstr("outside the job's folder")));
+}
+
 // A service with a secret.
 class ServiceTokenTest : public testing::Test {
  protected:

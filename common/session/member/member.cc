@@ -90,6 +90,14 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Join(MemberOptions options) {
       DurationFromProto(member->registration_.heartbeat_timeout());
   member->last_answer_ = MonotonicNow();
   member->heartbeats_ = std::thread([raw = member.get()] { raw->Run(); });
+  if (member->options_.check_job != nullptr) {
+    const absl::Status accepted =
+        member->options_.check_job(member->registration_.job());
+    if (!accepted.ok()) {
+      member->Leave(accepted);
+      return accepted;
+    }
+  }
   return member;
 }
 

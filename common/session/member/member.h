@@ -42,6 +42,8 @@ struct MemberOptions {
   std::string job_fingerprint;
   // The cluster in TF_CONFIG; empty without TF_CONFIG.
   ClusterSpec cluster;
+  // Asked about the job that the leader tells; null: any will do.
+  std::function<absl::Status(const v1::Job& job)> check_job;
   // How long to wait for the leader to appear.
   absl::Duration start_timeout;
   // Called once, on one of the member's threads: with an error when the leader
@@ -55,7 +57,8 @@ struct MemberOptions {
 class Member {
  public:
   // Registers, and retries until start_timeout has passed. Errors name the
-  // leader's address. Blocks.
+  // leader's address. If the job does not pass check_job, leaves it with that
+  // error. Blocks.
   static absl::StatusOr<std::unique_ptr<Member>> Join(MemberOptions options);
   ~Member();
 

@@ -51,11 +51,15 @@ void TestService::KillCoordinator() {
 }
 
 Process TestService::StartDaemon(const std::string& program,
-                                 const std::string& name, int cores) const {
+                                 const std::string& name, int cores,
+                                 const std::vector<std::string>& more) const {
   ProcessOptions options;
-  options.command = WithOptions(
-      {ProgramPath(program), "--coordinator", address_, "--name", name,
-       "--work", folder_ / name, "--cores", absl::StrCat(cores)});
+  options.command = {
+      ProgramPath(program), absl::StrCat("--coordinator=", address_),
+      absl::StrCat("--name=", name), absl::StrCat("--work=", (folder_ / name)),
+      absl::StrCat("--cores=", cores)};
+  options.command.insert(options.command.end(), more.begin(), more.end());
+  options.command = WithOptions(std::move(options.command));
   options.environment = {{"TF_CONFIG", ""}};
   options.output_path = folder_ / name;
   return Process(options);

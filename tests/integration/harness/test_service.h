@@ -29,7 +29,8 @@ class TestService {
 
   // Starts `ps_server` or `worker` as a daemon of this name.
   Process StartDaemon(const std::string& program, const std::string& name,
-                      int cores = 16) const;
+                      int cores = 16,
+                      const std::vector<std::string>& more = {}) const;
 
   // Starts a command that people give.
   Process Start(const std::vector<std::string>& arguments);

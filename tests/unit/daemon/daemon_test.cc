@@ -151,8 +151,8 @@ TEST_F(DaemonTest, RunsATaskAndEndsItWhenItIsWithdrawn) {
   EXPECT_TRUE(status.ok()) << status;
   MutexLock lock(books_.mutex);
   EXPECT_THAT(books_.logs["worker-0"],
-              HasSubstr("--coordinator=127.0.0.1:9 --index=0 --threads=1 "
-                        "--listen=127.0.0.1:0 --lifetime_fd="));
+              HasSubstr("--coordinator=127.0.0.1:9 --index=0 --may_read=. "
+                        "--threads=1 --listen=127.0.0.1:0 --lifetime_fd="));
   EXPECT_THAT(books_.logs["worker-0"], HasSubstr("leaves"));
   EXPECT_EQ(books_.outputs["out/result.json"], "42\n");
   EXPECT_FALSE(books_.outputs.contains("out/half.tmp"));

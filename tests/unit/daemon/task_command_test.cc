@@ -40,11 +40,13 @@ TEST_F(TaskCommandTest, AWorkerHasItsLeaderAndItsThreads) {
   order_.set_secret("0123456789abcdef");
   order_.mutable_resources()->set_millicores(1001);
   options_.total.set_gpus(2);
+  options_.data_folders = {"/data/mnist"};
   const auto child = Command({"job-1", 3, {TaskType::kWorker, 2}});
   ASSERT_TRUE(child.ok()) << child.status();
   EXPECT_THAT(child->command,
               ElementsAre("/programs/worker", "--coordinator=10.0.0.9:4000",
-                          "--index=2", "--threads=2", "--listen=10.0.0.1:0"));
+                          "--index=2", "--may_read=.", "--may_read=/data/mnist",
+                          "--threads=2", "--listen=10.0.0.1:0"));
   EXPECT_THAT(
       child->environment,
       ElementsAre(Pair("TF_CONFIG", ""), Pair("PACELINE_SECRET_FILE", ""),
@@ -68,7 +70,7 @@ TEST_F(TaskCommandTest, AParameterServerHasNoThreadsOption) {
   ASSERT_TRUE(child.ok()) << child.status();
   EXPECT_THAT(child->command,
               ElementsAre("/programs/ps_server", "--coordinator=[::1]:4000",
-                          "--index=0", "--listen=10.0.0.1:0"));
+                          "--index=0", "--may_read=.", "--listen=10.0.0.1:0"));
 }
 
 TEST_F(TaskCommandTest, ALeaderLeadsTheJobFile) {
