@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -26,6 +29,8 @@ namespace {
 
 // This process's own group, below the one in which it was started.
 constexpr char kDaemonGroup[] = "/paceline-daemon";
+// A task's group, before its number.
+constexpr char kTaskGroup[] = "paceline-task-";
 // A task gets its share of each such time.
 constexpr uint64_t kPeriodMicros = 100'000;
 // The least that the kernel takes.
@@ -75,6 +80,26 @@ void RemoveGroup(const std::string& folder) {
   LOG(WARNING) << "cannot remove " << folder << ", which has processes";
 }
 
+// Ends a task's group with all that is in it.
+void EndGroup(const std::string& folder) {
+  WriteText(folder + "/cgroup.kill", "1").IgnoreError();
+  RemoveGroup(folder);
+}
+
+// Ends the groups of tasks that a daemon has left which was killed.
+void EndLeftGroups(const std::string& parent) {
+  std::error_code error;
+  std::vector<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(parent, error)) {
+    const std::string name = entry.path().filename();
+    if (absl::StartsWith(name, kTaskGroup)) left.push_back(entry.path());
+  }
+  for (const std::string& folder : left) {
+    LOG(WARNING) << "ending " << folder << ", which an earlier daemon has left";
+    EndGroup(folder);
+  }
+}
+
 // The number of a line "name number" of a file; 0 if there is none.
 uint64_t CountOf(absl::string_view name, const std::string& text) {
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -115,6 +140,11 @@ absl::Status CheckParent(const std::string& folder) {
     return absl::FailedPreconditionError(
         absl::StrCat(folder, " has other processes than this one"));
   }
+  const std::string daemon = absl::StrCat(folder, kDaemonGroup);
+  if (!absl::StripAsciiWhitespace(ReadText(daemon + "/cgroup.procs")).empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(daemon, " is another daemon's"));
+  }
   return absl::OkStatus();
 }
 
@@ -128,6 +158,11 @@ std::string MemoryText(uint64_t bytes) {
 
 }  // namespace
 
+ControlGroup::Kills ControlGroup::CountKills() const {
+  const std::string events = ReadText(folder_ + "/memory.events");
+  return {CountOf("oom", events), CountOf("oom_kill", events)};
+}
+
 absl::StatusOr<std::unique_ptr<ControlGroup>> ControlGroup::Create(
     const std::string& folder, const v1::Resources& limits) {
   RETURN_IF_ERROR(MakeGroup(folder));
@@ -135,6 +170,7 @@ absl::StatusOr<std::unique_ptr<ControlGroup>> ControlGroup::Create(
   std::unique_ptr<ControlGroup> group(
       new ControlGroup(folder, limits.memory_bytes()));
   RETURN_IF_ERROR(group->Limit(limits));
+  group->before_ = group->CountKills();
   return group;
 }
 
@@ -156,16 +192,13 @@ absl::Status ControlGroup::Limit(const v1::Resources& limits) {
   return absl::OkStatus();
 }
 
-ControlGroup::~ControlGroup() {
-  WriteText(folder_ + "/cgroup.kill", "1").IgnoreError();
-  RemoveGroup(folder_);
-}
+ControlGroup::~ControlGroup() { EndGroup(folder_); }
 
 std::string ControlGroup::WhyKilled() const {
-  const std::string events = ReadText(folder_ + "/memory.events");
-  if (CountOf("oom_kill", events) == 0) return "";
+  const Kills now = CountKills();
+  if (now.killed == before_.killed) return "";
   // The limit that was reached may be that of a group above.
-  if (CountOf("oom", events) == 0) {
+  if (now.at_limit == before_.at_limit) {
     return "killed, since its machine had no memory left";
   }
   return absl::StrCat("ended by its memory limit of ",
@@ -180,6 +213,7 @@ absl::StatusOr<std::unique_ptr<ControlGroupParent>> ControlGroupParent::Create(
   RETURN_IF_ERROR(CheckParent(folder));
   // From now on the destructor puts all back.
   std::unique_ptr<ControlGroupParent> parent(new ControlGroupParent(folder));
+  EndLeftGroups(folder);
   absl::Status status = MakeGroup(folder + kDaemonGroup);
   if (status.ok()) {
     status = WriteText(absl::StrCat(folder, kDaemonGroup, "/cgroup.procs"),
@@ -190,6 +224,12 @@ absl::StatusOr<std::unique_ptr<ControlGroupParent>> ControlGroupParent::Create(
   }
   if (status.ok()) return parent;
   return absl::FailedPreconditionError(status.message());
+}
+
+absl::StatusOr<std::unique_ptr<ControlGroup>> ControlGroupParent::Add(
+    const v1::Resources& limits) {
+  return ControlGroup::Create(absl::StrCat(folder_, "/", kTaskGroup, ++groups_),
+                              limits);
 }
 
 ControlGroupParent::~ControlGroupParent() {

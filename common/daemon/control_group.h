@@ -28,17 +28,28 @@ class ControlGroup {
 
   // Its file cgroup.procs, for ChildLimits.
   int procs() const { return procs_.get(); }
-  // "ended by its memory limit of 512 MiB" once the kernel has killed a process
-  // of the group for want of memory; "" otherwise.
+  // "ended by its memory limit of 512 MiB" once the kernel says that it has
+  // killed a process of the group for want of memory since Create; ""
+  // otherwise.
   std::string WhyKilled() const;
 
  private:
   ControlGroup(std::string folder, uint64_t memory_bytes)
       : folder_(std::move(folder)), memory_bytes_(memory_bytes) {}
+  // What the kernel has counted in a group, which may be older than the task.
+  struct Kills {
+    // How often the group's own limit was reached.
+    uint64_t at_limit = 0;
+    // Processes that were killed for want of memory.
+    uint64_t killed = 0;
+  };
+
   absl::Status Limit(const v1::Resources& limits);
+  Kills CountKills() const;
 
   const std::string folder_;
   const uint64_t memory_bytes_;
+  Kills before_;
   FileDescriptor procs_;
 };
 
@@ -48,8 +59,9 @@ class ControlGroupParent {
   // Moves this process into the group "paceline-daemon" below its own, since a
   // group with limited groups may have no processes itself. FailedPrecondition
   // says what is not as it must be, and nothing has changed: the group has the
-  // controllers cpu and memory, this process may write it, and is the only one
-  // in it. `root`: as for MachineResources.
+  // controllers cpu and memory, this process may write it, is the only one in
+  // it, and no other daemon has groups there. Ends groups that a daemon which
+  // was killed has left. `root`: as for MachineResources.
   static absl::StatusOr<std::unique_ptr<ControlGroupParent>> Create(
       const std::string& root);
   ControlGroupParent(const ControlGroupParent&) = delete;
@@ -58,10 +70,7 @@ class ControlGroupParent {
   ~ControlGroupParent();
 
   absl::StatusOr<std::unique_ptr<ControlGroup>> Add(
-      const v1::Resources& limits) {
-    return ControlGroup::Create(
-        folder_ + "/paceline-task-" + std::to_string(++groups_), limits);
-  }
+      const v1::Resources& limits);
   const std::string& folder() const { return folder_; }
 
  private:

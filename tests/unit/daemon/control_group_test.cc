@@ -109,6 +109,24 @@ TEST_F(ControlGroupTest, ATaskThatItsLimitKilledIsRecognised) {
             "killed, since its machine had no memory left");
 }
 
+TEST_F(ControlGroupTest, AGroupThatIsLeftOverSaysNothingOfTheNextTask) {
+  Write(kTask + "/memory.events", "max 9\noom 1\noom_kill 1\n");
+  const auto parent = ControlGroupParent::Create(root_);
+  ASSERT_TRUE(parent.ok()) << parent.status();
+  EXPECT_EQ(Read(kTask + "/cgroup.kill"), "1") << "its processes are ended";
+  const auto group = (*parent)->Add(Limits(0, 512 << 20));
+  ASSERT_TRUE(group.ok()) << group.status();
+  EXPECT_EQ((*group)->WhyKilled(), "");
+  Write(kTask + "/memory.events", "max 9\noom 2\noom_kill 2\n");
+  EXPECT_EQ((*group)->WhyKilled(), "ended by its memory limit of 512 MiB");
+}
+
+TEST_F(ControlGroupTest, GroupsOfADaemonThatRunsAreLeftAlone) {
+  Write(kOwn + "/paceline-daemon/cgroup.procs", "4711\n");
+  EXPECT_THAT(Refusal(), HasSubstr("paceline-daemon is another daemon's"));
+  EXPECT_EQ(Read(kTask + "/cgroup.kill"), "");
+}
+
 TEST_F(ControlGroupTest, AGroupThatDoesNotTakeALimitIsAnError) {
   fs::remove(root_ + "/" + kTask + "/cpu.max");
   const auto group = ControlGroup::Create(root_ + "/" + kTask, Limits(1000, 0));
