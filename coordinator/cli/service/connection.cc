@@ -1,5 +1,7 @@
 #include "coordinator/cli/service/connection.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -161,6 +163,12 @@ absl::StatusOr<std::string> ReadToken(const std::string& path) {
   return std::string(token);
 }
 
+// Whether users other than the file's owner may read it.
+bool IsReadableByOthers(const std::string& path) {
+  struct stat status = {};
+  return stat(path.c_str(), &status) == 0 && (status.st_mode & 077) != 0;
+}
+
 // Whoever reads the network would have the token.
 absl::Status CheckPrivate(const Connection& connection) {
   if (connection.token.empty() || connection.tls != nullptr) {
@@ -239,6 +247,11 @@ absl::StatusOr<Connection> FindConnection(const ConnectionOptions& options) {
   }
   if (!token_file.empty()) {
     ASSIGN_OR_RETURN(connection.token, ReadToken(token_file));
+    if (IsReadableByOthers(token_file)) {
+      connection.warning =
+          absl::StrCat(token_file, ": others may read this token; `chmod 600 ",
+                       token_file, "` keeps it yours");
+    }
   }
   ASSIGN_OR_RETURN(connection.tls, Tls::Load(tls));
   RETURN_IF_ERROR(CheckPrivate(connection));

@@ -53,6 +53,9 @@ struct Connection {
   std::optional<JobSecret> secret;
   // "": none.
   std::string token;
+  // That others may read the token's file, which is allowed: it may be mounted
+  // so. "": they may not.
+  std::string warning;
   // Null: the connection is plain.
   std::shared_ptr<const Tls> tls;
 };

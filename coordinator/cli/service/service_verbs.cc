@@ -27,6 +27,9 @@ constexpr MakeVerb kVerbs[] = {
 absl::StatusOr<int> RunVerb(ServiceVerb& verb, const ConnectionOptions& options,
                             Interrupt& interrupt) {
   ASSIGN_OR_RETURN(const Connection connection, FindConnection(options));
+  if (!connection.warning.empty()) {
+    std::cerr << "warning: " << connection.warning << "\n";
+  }
   v1::Task self;
   self.set_type(v1::TASK_TYPE_CHIEF);
   ServiceClient client(

@@ -1,5 +1,7 @@
 #include "coordinator/cli/service/connection.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -136,6 +138,15 @@ TEST_F(TokenFileTest, ComesFromTheOptionTheEnvironmentOrTheContext) {
   const auto connection = FindConnection(options_);
   ASSERT_TRUE(connection.ok()) << connection.status();
   EXPECT_EQ(connection->token, kToken);
+}
+
+TEST_F(TokenFileTest, ThatOthersMayReadIsAWarning) {
+  options_.token_file = folder_ + "/ann.token";
+  chmod(options_.token_file.c_str(), 0640);
+  EXPECT_THAT(FindConnection(options_)->warning,
+              StartsWith(options_.token_file + ": others may read"));
+  chmod(options_.token_file.c_str(), 0600);
+  EXPECT_EQ(FindConnection(options_)->warning, "");
 }
 
 TEST_F(TokenFileTest, LeavesThisMachineOnlyOverTls) {
