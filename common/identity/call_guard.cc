@@ -15,12 +15,14 @@ namespace paceline {
 namespace {
 
 // What a caller without a valid proof should do.
-absl::string_view RemedyOf(Access access) {
-  return access == Access::kPeople
-             ? "; expected the service's secret (--secret-file), or a person's "
-               "token (--token-file), which `coordinator token create` makes"
-             : "; give all tasks of the job the same secret "
-               "(--job-secret-file)";
+absl::string_view RemedyOf(Access access, bool is_service) {
+  if (access == Access::kPeople) {
+    return "; expected the service's secret (--secret-file), or a person's "
+           "token (--token-file), which `coordinator token create` makes";
+  }
+  return is_service ? "; give all daemons the service's secret (--secret-file)"
+                    : "; give all tasks of the job the same secret "
+                      "(--job-secret-file)";
 }
 
 // The address of a peer, "ipv4:10.0.0.2:43210", without its port.
@@ -90,17 +92,21 @@ absl::Status CallGuard::CheckProof(absl::string_view peer,
                                    Access access) {
   if (!secret_) return absl::OkStatus();
   const bool is_for_people = access == Access::kPeople;
+  const absl::string_view owner =
+      is_for_people || is_service() ? "service" : "job";
+  const absl::string_view remedy = RemedyOf(access, is_service());
   if (received.mac.empty()) {
-    return absl::UnauthenticatedError(absl::StrCat(
-        is_for_people ? "the call does not say who calls"
-                      : "the call does not prove that it belongs to the job",
-        RemedyOf(access)));
+    return absl::UnauthenticatedError(
+        is_for_people
+            ? absl::StrCat("the call does not say who calls", remedy)
+            : absl::StrCat("the call does not prove that it belongs to the ",
+                           owner, remedy));
   }
   if (!IsSameMac(received.mac,
                  secret_->ProveCall(Challenge(peer), received.content))) {
-    return absl::UnauthenticatedError(absl::StrCat(
-        "the call's proof was not made with this ",
-        is_for_people ? "service's" : "job's", " secret", RemedyOf(access)));
+    return absl::UnauthenticatedError(
+        absl::StrCat("the call's proof was not made with this ", owner,
+                     "'s secret", remedy));
   }
   return TakeSequence(peer, received.header.sequence());
 }

@@ -117,6 +117,9 @@ class CallGuard {
                                                    int max_open, Person person);
   void End(const std::string& caller);
 
+  // Whether the server is a service's: its callers show tokens or its secret.
+  bool is_service() const { return check_token_ != nullptr; }
+
   const std::optional<JobSecret> secret_;
   const TokenCheck check_token_;
   const std::string challenge_key_;

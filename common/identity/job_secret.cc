@@ -17,27 +17,29 @@ JobSecret::JobSecret(std::string text)
       call_key_(HmacSha256(text_, "paceline call")),
       ring_key_(HmacSha256(text_, "paceline ring")) {}
 
-absl::StatusOr<JobSecret> JobSecret::FromText(absl::string_view text) {
+absl::StatusOr<JobSecret> JobSecret::FromText(absl::string_view text,
+                                              absl::string_view owner) {
   const absl::string_view secret = absl::StripAsciiWhitespace(text);
   if (secret.size() < limits::kMinSecretBytes ||
       secret.size() > limits::kMaxSecretBytes) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "the job's secret has ", secret.size(), " characters; expected ",
-        limits::kMinSecretBytes, " to ", limits::kMaxSecretBytes,
-        ", as `openssl rand -hex 32` prints them"));
+        "the ", owner, "'s secret has ", secret.size(),
+        " characters; expected ", limits::kMinSecretBytes, " to ",
+        limits::kMaxSecretBytes, ", as `openssl rand -hex 32` prints them"));
   }
   return JobSecret(std::string(secret));
 }
 
-absl::StatusOr<JobSecret> JobSecret::FromFile(const std::string& path) {
+absl::StatusOr<JobSecret> JobSecret::FromFile(const std::string& path,
+                                              absl::string_view owner) {
   // Allows for white space around the secret.
   absl::StatusOr<std::string> text =
       ReadFile(path, 2 * limits::kMaxSecretBytes);
   if (!text.ok()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the job's secret: ", text.status().message()));
+        absl::StrCat("the ", owner, "'s secret: ", text.status().message()));
   }
-  absl::StatusOr<JobSecret> secret = FromText(*text);
+  absl::StatusOr<JobSecret> secret = FromText(*text, owner);
   if (!secret.ok()) return Annotate(secret.status(), path);
   return secret;
 }

@@ -3,7 +3,7 @@
 // The leader of a local cluster draws one and gives it to its tasks through
 // pipes; with TF_CONFIG the user gives the same secret to each task. It never
 // travels over the network: tasks prove that they know it by message
-// authentication codes over challenges.
+// authentication codes over challenges. A service's secret is of the same kind.
 #ifndef PACELINE_COMMON_IDENTITY_JOB_SECRET_H_
 #define PACELINE_COMMON_IDENTITY_JOB_SECRET_H_
 
@@ -18,10 +18,13 @@ namespace paceline {
 class JobSecret {
  public:
   // From a text that a user gives; ignores white space around it.
-  // InvalidArgument, without the text, if it is too short or too long.
-  static absl::StatusOr<JobSecret> FromText(absl::string_view text);
+  // InvalidArgument, without the text, if it is too short or too long. `owner`
+  // is for errors.
+  static absl::StatusOr<JobSecret> FromText(absl::string_view text,
+                                            absl::string_view owner = "job");
   // From a file with such a text. InvalidArgument names the file.
-  static absl::StatusOr<JobSecret> FromFile(const std::string& path);
+  static absl::StatusOr<JobSecret> FromFile(const std::string& path,
+                                            absl::string_view owner = "job");
   // A new secret of 256 random bits.
   static JobSecret Draw();
 

@@ -63,7 +63,7 @@ absl::StatusOr<std::optional<JobSecret>> FindServiceSecret(
         "--insecure is for a service without a secret, and one is given; "
         "expected one of the two");
   }
-  ASSIGN_OR_RETURN(JobSecret secret, JobSecret::FromFile(file));
+  ASSIGN_OR_RETURN(JobSecret secret, JobSecret::FromFile(file, "service"));
   return std::optional<JobSecret>(std::move(secret));
 }
 

@@ -243,7 +243,8 @@ absl::StatusOr<Connection> FindConnection(const ConnectionOptions& options) {
   Connection connection;
   ASSIGN_OR_RETURN(connection.address, CheckedAddress(source, address));
   if (!secret_file.empty()) {
-    ASSIGN_OR_RETURN(connection.secret, JobSecret::FromFile(secret_file));
+    ASSIGN_OR_RETURN(connection.secret,
+                     JobSecret::FromFile(secret_file, "service"));
   }
   if (!token_file.empty()) {
     ASSIGN_OR_RETURN(connection.token, ReadToken(token_file));

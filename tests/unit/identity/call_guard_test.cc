@@ -210,8 +210,11 @@ TEST_F(TokenGuardTest, ATokenStandsForAProofWherePeopleCall) {
   EXPECT_FALSE((*admission)->person().is_admin);
   EXPECT_EQ(Admit(guard_, "bad").status().message(), "an unknown token");
   for (const Access access : {Access::kMembers, Access::kNewcomers}) {
-    EXPECT_TRUE(
-        absl::IsUnauthenticated(Admit(guard_, "good", access).status()));
+    const absl::Status refused = Admit(guard_, "good", access).status();
+    EXPECT_TRUE(absl::IsUnauthenticated(refused));
+    EXPECT_THAT(std::string(refused.message()),
+                HasSubstr("belongs to the service; give all daemons the "
+                          "service's secret (--secret-file)"));
   }
   const absl::Status without = Admit(guard_, "").status();
   EXPECT_TRUE(absl::IsUnauthenticated(without));

@@ -13,6 +13,7 @@
 namespace paceline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -111,7 +112,8 @@ TEST_F(ConnectionTest, ErrorsOfTheFileNameItAndTheLine) {
 TEST_F(ConnectionTest, ASecretThatCannotBeReadIsAnErrorThatNamesItsFile) {
   options_.coordinator = "a:1";
   options_.secret_file = folder_ + "/none";
-  EXPECT_THAT(Error(), HasSubstr(folder_ + "/none"));
+  EXPECT_THAT(Error(), AllOf(HasSubstr("the service's secret"),
+                             HasSubstr(folder_ + "/none")));
 }
 
 class TokenFileTest : public ConnectionTest {
