@@ -159,7 +159,7 @@ TEST_F(ServiceFailureTest, AJobInStepGoesOnWithoutADaemonThatLeaves) {
   second.Signal(SIGTERM);
   EXPECT_EQ(second.Wait(kJobLimit), 0) << second.Errors();
   ASSERT_TRUE(service_.WaitForState(id, {"QUEUED"})) << service_.Describe(id);
-  EXPECT_EQ(service_.Describe(id).value("failures", 0), 0);
+  EXPECT_EQ(service_.Describe(id).value("failures", 1), 0);
   const Process third = service_.StartDaemon("worker", "third", 1);
   EXPECT_TRUE(WaitUntil(kJobLimit, [&] {
     return service_.Run({"logs", id})
@@ -167,6 +167,18 @@ TEST_F(ServiceFailureTest, AJobInStepGoesOnWithoutADaemonThatLeaves) {
            std::string::npos;
   })) << service_.Run({"logs", id});
   EXPECT_EQ(service_.Describe(id).value("starts", 0), 2);
+}
+
+TEST_F(ServiceFailureTest, AJobWhoseLastWorkerLeavesIsQueuedAgain) {
+  const Process ps = service_.StartDaemon("ps_server", "ps-daemon");
+  Process worker = service_.StartDaemon("worker", "worker-daemon");
+  ASSERT_TRUE(MembersAre(2)) << ps.Errors() << worker.Errors();
+  const std::string id = Submit({"--set", "epochs=100000"});
+  ASSERT_TRUE(HasTrained(id));
+  worker.Signal(SIGTERM);
+  EXPECT_EQ(worker.Wait(kJobLimit), 0) << worker.Errors();
+  ASSERT_TRUE(service_.WaitForState(id, {"QUEUED"})) << service_.Describe(id);
+  EXPECT_EQ(service_.Describe(id).value("failures", 1), 0);
 }
 
 }  // namespace
