@@ -1,0 +1,172 @@
+#include "common/remote_file/cache_entry.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/clock.h"
+#include "common/base/errno_error.h"
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "common/identity/sha256.h"
+
+namespace paceline {
+namespace {
+
+constexpr absl::Duration kLookInterval = absl::Milliseconds(50);
+
+int64_t SizeAt(const std::string& path) {
+  struct stat information = {};
+  return lstat(path.c_str(), &information) == 0 ? information.st_size : 0;
+}
+
+}  // namespace
+
+absl::StatusOr<FileDescriptor> LockFile(
+    const std::string& path, absl::Duration patience,
+    const std::function<int64_t()>& progress) {
+  FileDescriptor file(
+      open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.is_open()) return ErrnoError("cannot open", path);
+  absl::Time begin = MonotonicNow();
+  int64_t last = -1;
+  while (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      return ErrnoError("cannot lock", path);
+    }
+    const int64_t now = progress();
+    if (std::exchange(last, now) != now) begin = MonotonicNow();
+    if (MonotonicNow() - begin > patience) {
+      return absl::DeadlineExceededError(absl::StrCat(
+          "another process has had ", path, " for ",
+          absl::FormatDuration(patience), " and does not get further"));
+    }
+    absl::SleepFor(kLookInterval);
+  }
+  return file;
+}
+
+absl::StatusOr<CacheEntry> CacheEntry::Open(
+    const std::string& cache, const std::string& address,
+    const std::string& name, absl::Duration patience,
+    const std::function<void(bool goes_on)>& waits) {
+  const std::string folder = absl::StrCat(cache, "/", Sha256Hex(address));
+  RETURN_IF_ERROR(MakeDirectories(folder));
+  int64_t before = 0;
+  ASSIGN_OR_RETURN(FileDescriptor lock,
+                   LockFile(folder + "/lock", patience, [&] {
+                     const int64_t bytes = SizeAt(folder + "/part");
+                     waits(std::exchange(before, bytes) != bytes);
+                     return bytes;
+                   }));
+  CacheEntry entry(folder, name, std::move(lock));
+  const std::string part = entry.part_path();
+  entry.part_ = FileDescriptor(
+      open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!entry.part_.is_open()) return ErrnoError("cannot open", part);
+  const std::optional<FileVersion> version = ReadVersion(part + ".version");
+  if (version) {
+    entry.part_version_ = *version;
+    entry.part_bytes_ = SizeAt(part);
+  }
+  return entry;
+}
+
+CacheEntry::CacheEntry(std::string folder, std::string name,
+                       FileDescriptor lock)
+    : folder_(std::move(folder)),
+      name_(std::move(name)),
+      lock_(std::move(lock)) {}
+
+std::string CacheEntry::PathOf(const FileVersion& version) const {
+  return absl::StrCat(folder_, "/", version.sha256, "/", name_);
+}
+
+std::optional<CachedFile> CacheEntry::Find() const {
+  const FileVersion found = version();
+  if (found.sha256.empty()) return std::nullopt;
+  std::string path = PathOf(found);
+  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat information = {};
+  // One that is being removed is locked, or has no name left.
+  if (!file.is_open() || flock(file.get(), LOCK_SH | LOCK_NB) != 0 ||
+      fstat(file.get(), &information) != 0 || information.st_nlink == 0 ||
+      information.st_size != found.bytes) {
+    return std::nullopt;
+  }
+  // If it cannot, the file counts as older than it is.
+  futimens(file.get(), nullptr);
+  return CachedFile(std::move(path), std::move(file));
+}
+
+FileVersion CacheEntry::version() const {
+  return ReadVersion(folder_ + "/version").value_or(FileVersion());
+}
+
+absl::Status CacheEntry::Begin(const FileVersion& version) {
+  RETURN_IF_ERROR(DropPart());
+  RETURN_IF_ERROR(WriteVersion(version, part_path() + ".version"));
+  part_version_ = version;
+  return absl::OkStatus();
+}
+
+absl::Status CacheEntry::DropPart() {
+  part_bytes_ = 0;
+  part_version_ = FileVersion();
+  if (ftruncate(part_.get(), 0) != 0) {
+    return ErrnoError("cannot shorten", part_path());
+  }
+  unlink((part_path() + ".version").c_str());
+  return absl::OkStatus();
+}
+
+absl::Status CacheEntry::Append(absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        pwrite(part_.get(), bytes.data(), bytes.size(), part_bytes_);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return ErrnoError("cannot write", part_path());
+    part_bytes_ += written;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CachedFile> CacheEntry::Complete(const std::string& sha256) {
+  FileVersion complete = part_version_;
+  complete.sha256 = sha256;
+  complete.bytes = part_bytes_;
+  const std::string path = PathOf(complete);
+  RETURN_IF_ERROR(MakeDirectories(folder_ + "/" + sha256));
+  // The server names the same content anew, and others may use it.
+  if (SizeAt(path) == complete.bytes) {
+    RETURN_IF_ERROR(WriteVersion(complete, folder_ + "/version"));
+    if (std::optional<CachedFile> found = Find()) {
+      RETURN_IF_ERROR(DropPart());
+      return *std::move(found);
+    }
+  }
+  if (fsync(part_.get()) != 0) return ErrnoError("cannot sync", part_path());
+  // Before others can see it, who may take it for unused.
+  if (flock(part_.get(), LOCK_SH | LOCK_NB) != 0) {
+    return ErrnoError("cannot lock", part_path());
+  }
+  if (rename(part_path().c_str(), path.c_str()) != 0) {
+    return ErrnoError("cannot make", path);
+  }
+  unlink((part_path() + ".version").c_str());
+  RETURN_IF_ERROR(SyncDirectory(folder_ + "/" + sha256));
+  RETURN_IF_ERROR(WriteVersion(complete, folder_ + "/version"));
+  part_bytes_ = 0;
+  part_version_ = FileVersion();
+  return CachedFile(path, std::move(part_));
+}
+
+}  // namespace paceline

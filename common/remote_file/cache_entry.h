@@ -1,0 +1,83 @@
+// A URL's place in the cache.
+//
+//   CACHE/lock              held while room is made (cache_room.h)
+//   CACHE/HASH/lock         held by who asks the server and downloads
+//   CACHE/HASH/version      of the complete file (file_version.h)
+//   CACHE/HASH/SHA256/NAME  the complete file; its users have shared locks on
+//   it CACHE/HASH/part         what has come of the next one
+//   CACHE/HASH/part.version of which version that is
+//
+// HASH is that of the URL. Locks are those of flock: they end with the process.
+#ifndef PACELINE_COMMON_REMOTE_FILE_CACHE_ENTRY_H_
+#define PACELINE_COMMON_REMOTE_FILE_CACHE_ENTRY_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "common/base/file_descriptor.h"
+#include "common/remote_file/cached_file.h"
+#include "common/remote_file/file_version.h"
+
+namespace paceline {
+
+// Locks the file `path`, which is made if it is not there. DeadlineExceeded
+// once another process has had it for `patience` since `progress` last
+// returned another number; `progress` is called every 50 ms. Blocks.
+absl::StatusOr<FileDescriptor> LockFile(
+    const std::string& path, absl::Duration patience,
+    const std::function<int64_t()>& progress);
+
+// Has the entry's lock, so no other process downloads to it. Errors name
+// paths. Not thread-safe. Methods block on the disk.
+class CacheEntry {
+ public:
+  // `address` identifies the file, `name` is that of its copy. Waits for other
+  // processes as LockFile does, and calls `waits` while it does: with true each
+  // time that they have got further.
+  static absl::StatusOr<CacheEntry> Open(
+      const std::string& cache, const std::string& address,
+      const std::string& name, absl::Duration patience,
+      const std::function<void(bool goes_on)>& waits);
+
+  // The complete file, which counts as used now; nullopt: there is none.
+  std::optional<CachedFile> Find() const;
+  // What the server said of it.
+  FileVersion version() const;
+
+  // What has come, and of which version.
+  int64_t part_bytes() const { return part_bytes_; }
+  const FileVersion& part_version() const { return part_version_; }
+
+  // Drops what has come, and begins anew with a file of `version`.
+  absl::Status Begin(const FileVersion& version);
+  // Adds to what has come.
+  absl::Status Append(absl::string_view bytes);
+  absl::Status DropPart();
+  // Makes what has come the complete file, whose SHA-256 is `sha256`.
+  absl::StatusOr<CachedFile> Complete(const std::string& sha256);
+
+  std::string part_path() const { return folder_ + "/part"; }
+  const std::string& folder() const { return folder_; }
+
+ private:
+  CacheEntry(std::string folder, std::string name, FileDescriptor lock);
+
+  std::string PathOf(const FileVersion& version) const;
+
+  std::string folder_;
+  std::string name_;
+  FileDescriptor lock_;
+  FileDescriptor part_;
+  int64_t part_bytes_ = 0;
+  FileVersion part_version_;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_REMOTE_FILE_CACHE_ENTRY_H_

@@ -1,0 +1,23 @@
+// Room in the cache.
+#ifndef PACELINE_COMMON_REMOTE_FILE_CACHE_ROOM_H_
+#define PACELINE_COMMON_REMOTE_FILE_CACHE_ROOM_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace paceline {
+
+// Removes the least recently used files of the cache until those that are left,
+// with what downloads have been promised, and `bytes` for the entry `own`
+// together are at most `limit`. What a process uses or downloads to stays.
+// ResourceExhausted, with both numbers, if that is too much. Several processes
+// may call it: one after the other. Blocks on the disk.
+absl::Status MakeRoom(const std::string& cache, const std::string& own,
+                      int64_t bytes, int64_t limit, absl::Duration patience);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_REMOTE_FILE_CACHE_ROOM_H_

@@ -1,0 +1,134 @@
+#include "common/remote_file/remote_files.h"
+
+#include <glog/logging.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "common/base/clock.h"
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "common/identity/sha256.h"
+#include "common/remote_file/cache_entry.h"
+#include "common/remote_file/download.h"
+
+namespace paceline {
+namespace {
+
+constexpr absl::Duration kNewsInterval = absl::Seconds(30);
+
+// Says that another process downloads the file, every now and then.
+class WaitingLog {
+ public:
+  explicit WaitingLog(const RemoteUrl& url) : url_(url) {}
+
+  void Waits() {
+    const absl::Time now = MonotonicNow();
+    if (now < next_) return;
+    next_ = now + kNewsInterval;
+    LOG(INFO) << url_.Shown() << ": waits for the process that downloads it";
+  }
+
+ private:
+  const RemoteUrl& url_;
+  absl::Time next_ = absl::InfinitePast();
+};
+
+// The part's hash, if it is what the URL and the server say.
+absl::StatusOr<std::string> Verify(const RemoteUrl& url,
+                                   const CacheEntry& entry) {
+  ASSIGN_OR_RETURN(const v1::JobFile file,
+                   HashFile(entry.part_path(), entry.part_path()));
+  const std::pair<const char*, std::string> expected[] = {
+      {"the URL", url.sha256}, {"S3", entry.part_version().sha256}};
+  for (const auto& [who, sha256] : expected) {
+    if (sha256.empty() || sha256 == file.sha256()) continue;
+    return absl::DataLossError(absl::StrCat("the content has SHA-256 ",
+                                            file.sha256(), "; expected ",
+                                            sha256, ", which ", who, " gives"));
+  }
+  return file.sha256();
+}
+
+absl::StatusOr<CachedFile> FetchTo(CacheEntry& entry, const RemoteUrl& url,
+                                   const RemoteFilesOptions& options,
+                                   const std::function<void()>& on_progress) {
+  std::optional<CachedFile> copy = entry.Find();
+  if (copy && !url.sha256.empty()) {
+    if (entry.version().sha256 == url.sha256) return *std::move(copy);
+    copy.reset();
+  }
+  const absl::Time begin = MonotonicNow();
+  Download download(options, url, copy.has_value(), entry, on_progress);
+  RETURN_IF_ERROR(download.Run());
+  if (download.is_unchanged()) return *std::move(copy);
+  const absl::StatusOr<std::string> sha256 = Verify(url, entry);
+  if (!sha256.ok()) {
+    RETURN_IF_ERROR(entry.DropPart());
+    return sha256.status();
+  }
+  LOG(INFO) << url.Shown() << ": " << entry.part_bytes() << " bytes, SHA-256 "
+            << *sha256 << ", in "
+            << absl::FormatDuration(
+                   absl::Trunc(MonotonicNow() - begin, absl::Milliseconds(1)));
+  return entry.Complete(*sha256);
+}
+
+absl::Status MakeCache(const std::string& folder) {
+  RETURN_IF_ERROR(MakeDirectories(folder));
+  // Others' data are nobody's business.
+  chmod(folder.c_str(), S_IRWXU);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckAllowed(const RemoteUrl& url,
+                          const std::vector<RemoteUrl>& prefixes) {
+  const bool is_allowed = std::any_of(
+      prefixes.begin(), prefixes.end(),
+      [&](const RemoteUrl& prefix) { return IsBelow(url, prefix); });
+  if (is_allowed) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat(
+      "not allowed; expected a URL below one that a --data of the daemon "
+      "names: ",
+      prefixes.empty()
+          ? "there is none"
+          : absl::StrJoin(prefixes, ", ",
+                          [](std::string* text, const RemoteUrl& prefix) {
+                            text->append(prefix.Shown());
+                          })));
+}
+
+absl::StatusOr<CachedFile> RemoteFiles::Fetch(
+    const std::string& text, const std::function<void()>& on_progress) const {
+  ASSIGN_OR_RETURN(const RemoteUrl url, ParseRemoteUrl(text));
+  const auto fetch = [&]() -> absl::StatusOr<CachedFile> {
+    if (url.FileName().empty()) {
+      return absl::InvalidArgumentError(
+          "expected a URL that ends with the name of a file");
+    }
+    if (options_.allowed) {
+      RETURN_IF_ERROR(CheckAllowed(url, *options_.allowed));
+    }
+    RETURN_IF_ERROR(MakeCache(options_.folder));
+    WaitingLog log(url);
+    ASSIGN_OR_RETURN(
+        CacheEntry entry,
+        CacheEntry::Open(options_.folder, url.Address(), url.FileName(),
+                         options_.network.patience, [&](bool goes_on) {
+                           log.Waits();
+                           if (goes_on) on_progress();
+                         }));
+    return FetchTo(entry, url, options_, on_progress);
+  };
+  absl::StatusOr<CachedFile> file = fetch();
+  if (!file.ok()) return Annotate(file.status(), url.Shown());
+  return file;
+}
+
+}  // namespace paceline

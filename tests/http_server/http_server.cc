@@ -1,0 +1,172 @@
+#include "tests/http_server/http_server.h"
+
+#include <glog/logging.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+
+namespace paceline {
+namespace {
+
+constexpr absl::Duration kLookInterval = absl::Milliseconds(10);
+
+Listener OpenListener() {
+  absl::StatusOr<Listener> listener = Listener::Open("127.0.0.1:0");
+  CHECK(listener.ok()) << listener.status();
+  return *std::move(listener);
+}
+
+bool HasInput(int socket) {
+  pollfd wanted = {socket, POLLIN, 0};
+  const int milliseconds =
+      static_cast<int>(kLookInterval / absl::Milliseconds(1));
+  return poll(&wanted, 1, milliseconds) == 1;
+}
+
+void Send(int socket, absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return;
+    bytes.remove_prefix(static_cast<size_t>(sent));
+  }
+}
+
+TestRequest ParseRequest(absl::string_view text) {
+  const std::vector<std::string> lines = absl::StrSplit(text, "\r\n");
+  const std::vector<std::string> words = absl::StrSplit(lines[0], ' ');
+  CHECK_EQ(words.size(), 3) << lines[0];
+  TestRequest request;
+  request.target = words[1];
+  for (size_t i = 1; i < lines.size(); ++i) {
+    const std::pair<std::string, std::string> header =
+        absl::StrSplit(lines[i], absl::MaxSplits(':', 1));
+    request.headers[absl::AsciiStrToLower(header.first)] =
+        std::string(absl::StripAsciiWhitespace(header.second));
+  }
+  return request;
+}
+
+std::string HeadOf(const TestReply& reply) {
+  std::string head = absl::StrCat("HTTP/1.1 ", reply.status,
+                                  " Whatever\r\nConnection: close\r\n");
+  for (const auto& [name, value] : reply.headers) {
+    absl::StrAppend(&head, name, ": ", value, "\r\n");
+  }
+  const int64_t length =
+      reply.said_length.value_or(static_cast<int64_t>(reply.body.size()));
+  if (length >= 0) absl::StrAppend(&head, "Content-Length: ", length, "\r\n");
+  return head + "\r\n";
+}
+
+}  // namespace
+
+std::string TestRequest::Header(const std::string& name) const {
+  const auto found = headers.find(name);
+  return found == headers.end() ? "" : found->second;
+}
+
+TestReply Refuse(int status) {
+  TestReply reply;
+  reply.status = status;
+  return reply;
+}
+
+TestReply ServeFile(const TestRequest& request, const std::string& content,
+                    const std::string& etag) {
+  TestReply reply;
+  reply.headers["ETag"] = etag;
+  if (request.Header("if-none-match") == etag) {
+    reply.status = 304;
+    return reply;
+  }
+  reply.body = content;
+  std::string range = request.Header("range");
+  const std::string condition = request.Header("if-range");
+  if (range.empty() || (!condition.empty() && condition != etag)) return reply;
+  uint64_t first = 0;
+  CHECK(absl::SimpleAtoi(
+      absl::StripSuffix(absl::StripPrefix(range, "bytes="), "-"), &first))
+      << range;
+  reply.status = 206;
+  reply.headers["Content-Range"] = absl::StrCat(
+      "bytes ", first, "-", content.size() - 1, "/", content.size());
+  reply.body = content.substr(first);
+  return reply;
+}
+
+HttpServer::HttpServer(Handler handler)
+    : handler_(std::move(handler)),
+      listener_(OpenListener()),
+      acceptor_([this] { Accept(); }) {}
+
+HttpServer::~HttpServer() {
+  ends_ = true;
+  acceptor_.join();
+  std::vector<std::thread> connections;
+  {
+    MutexLock lock(mutex_);
+    connections = std::move(connections_);
+  }
+  for (std::thread& connection : connections) connection.join();
+}
+
+std::string HttpServer::address() const {
+  return absl::StrCat("127.0.0.1:", listener_.port());
+}
+
+std::string HttpServer::Url(const std::string& path) const {
+  return absl::StrCat("http://", address(), path);
+}
+
+std::vector<TestRequest> HttpServer::requests() {
+  MutexLock lock(mutex_);
+  return requests_;
+}
+
+void HttpServer::Accept() {
+  while (!ends_) {
+    if (!HasInput(listener_.socket())) continue;
+    absl::StatusOr<FileDescriptor> connection = listener_.Accept();
+    if (!connection.ok()) continue;
+    MutexLock lock(mutex_);
+    connections_.emplace_back(
+        [this, socket = std::make_shared<FileDescriptor>(
+                   *std::move(connection))] { Serve(std::move(*socket)); });
+  }
+}
+
+void HttpServer::Serve(FileDescriptor connection) {
+  std::string text;
+  while (text.find("\r\n\r\n") == std::string::npos) {
+    if (ends_) return;
+    if (!HasInput(connection.get())) continue;
+    char buffer[4096];
+    const ssize_t size = recv(connection.get(), buffer, sizeof(buffer), 0);
+    if (size <= 0) return;
+    text.append(buffer, static_cast<size_t>(size));
+  }
+  const TestRequest request =
+      ParseRequest(absl::string_view(text).substr(0, text.find("\r\n\r\n")));
+  {
+    MutexLock lock(mutex_);
+    requests_.push_back(request);
+  }
+  const TestReply reply = handler_(request);
+  Send(connection.get(), HeadOf(reply));
+  const absl::Time end = absl::Now() + reply.pause;
+  while (!ends_ && absl::Now() < end) absl::SleepFor(kLookInterval);
+  if (reply.status != 304) {
+    Send(connection.get(),
+         absl::string_view(reply.body).substr(0, reply.sent_bytes));
+  }
+}
+
+}  // namespace paceline

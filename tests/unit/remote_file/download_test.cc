@@ -1,0 +1,245 @@
+// What servers do, and what becomes of the download.
+#include <atomic>
+
+#include "absl/strings/str_cat.h"
+#include "common/identity/sha256.h"
+#include "tests/unit/remote_file/fetch_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+using DownloadTest = FetchTest;
+
+TEST_F(DownloadTest, AFileIsFetchedOnceAndAskedForAgain) {
+  HttpServer server(
+      [](const TestRequest& request) { return ServeFile(request, "content"); });
+  EXPECT_EQ(ContentOf(server.Url("/a/train.npz?key=secret")), "content");
+  const auto file = Fetch(server.Url("/a/train.npz?key=secret"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(std::filesystem::path(file->path()).filename(), "train.npz");
+  ASSERT_EQ(server.requests().size(), 2);
+  EXPECT_EQ(server.requests()[0].target, "/a/train.npz?key=secret");
+  EXPECT_EQ(server.requests()[1].Header("if-none-match"), "\"1\"");
+}
+
+TEST_F(DownloadTest, AGivenHashNeedsNoQuestion) {
+  HttpServer server(
+      [](const TestRequest& request) { return ServeFile(request, "content"); });
+  const std::string url =
+      server.Url("/file") + "#sha256=" + Sha256Hex("content");
+  EXPECT_EQ(ContentOf(url), "content");
+  EXPECT_EQ(ContentOf(url), "content");
+  EXPECT_EQ(server.requests().size(), 1);
+}
+
+TEST_F(DownloadTest, AWrongHashIsRefusedAndLeavesNothing) {
+  HttpServer server(
+      [](const TestRequest& request) { return ServeFile(request, "content"); });
+  const std::string url = server.Url("/file") + "#sha256=" + Sha256Hex("other");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(ContentOf(url),
+                AllOf(HasSubstr("DATA_LOSS"), HasSubstr(Sha256Hex("content")),
+                      HasSubstr(Sha256Hex("other"))));
+  }
+  EXPECT_EQ(server.requests()[1].Header("range"), "");
+}
+
+TEST_F(DownloadTest, ACutDownloadGoesOn) {
+  const std::string content = Bytes(300'000);
+  std::atomic<int> count = 0;
+  HttpServer server([&](const TestRequest& request) {
+    TestReply reply = ServeFile(request, content);
+    if (++count <= 2) reply.sent_bytes = 100'000;
+    return reply;
+  });
+  EXPECT_EQ(ContentOf(server.Url("/file")), Brief(content));
+  ASSERT_EQ(server.requests().size(), 3);
+  EXPECT_EQ(server.requests()[1].Header("range"), "bytes=100000-");
+  EXPECT_EQ(server.requests()[1].Header("if-range"), "\"1\"");
+  EXPECT_EQ(server.requests()[2].Header("range"), "bytes=200000-");
+}
+
+TEST_F(DownloadTest, AnotherProcessGoesOnWhereOneEnded) {
+  const std::string content = Bytes(300'000);
+  std::atomic<bool> fails = true;
+  HttpServer server([&](const TestRequest& request) {
+    TestReply reply = ServeFile(request, content);
+    if (fails && !request.Header("range").empty()) return Refuse(404);
+    if (fails) reply.sent_bytes = 100'000;
+    return reply;
+  });
+  EXPECT_THAT(ContentOf(server.Url("/file")), HasSubstr("answered 404"));
+  fails = false;
+  EXPECT_EQ(ContentOf(server.Url("/file")), Brief(content));
+  EXPECT_EQ(server.requests().back().Header("range"), "bytes=100000-");
+}
+
+TEST_F(DownloadTest, AnotherVersionBeginsAnew) {
+  const std::string old_content(300'000, 'o');
+  const std::string new_content = Bytes(200'000);
+  std::atomic<int> count = 0;
+  HttpServer server([&](const TestRequest& request) {
+    if (++count > 1) return ServeFile(request, new_content, "\"2\"");
+    TestReply reply = ServeFile(request, old_content);
+    reply.sent_bytes = 100'000;
+    return reply;
+  });
+  EXPECT_EQ(ContentOf(server.Url("/file")), Brief(new_content));
+  EXPECT_EQ(count, 2);
+}
+
+TEST_F(DownloadTest, APartOfAnotherVersionIsNotAdded) {
+  const std::string content = Bytes(300'000);
+  std::atomic<int> count = 0;
+  HttpServer server([&](const TestRequest& request) {
+    TestReply reply = ServeFile(request, content);
+    if (++count == 1) reply.sent_bytes = 100'000;
+    // It heeds no If-Range.
+    if (count == 2) reply.headers["ETag"] = "\"2\"";
+    return reply;
+  });
+  EXPECT_EQ(ContentOf(server.Url("/file")), Brief(content));
+  EXPECT_EQ(server.requests()[2].Header("range"), "");
+}
+
+TEST_F(DownloadTest, WithoutRangesItBeginsAnew) {
+  const std::string content = Bytes(300'000);
+  std::atomic<int> count = 0;
+  HttpServer server([&](const TestRequest& /*request*/) {
+    TestReply reply;
+    reply.headers["ETag"] = "\"1\"";
+    reply.body = content;
+    if (++count == 1) reply.sent_bytes = 100'000;
+    return reply;
+  });
+  EXPECT_EQ(ContentOf(server.Url("/file")), Brief(content));
+  EXPECT_EQ(count, 2);
+}
+
+TEST_F(DownloadTest, AFileWithoutALengthIsWhatComes) {
+  HttpServer server([](const TestRequest& request) {
+    TestReply reply = ServeFile(request, "content");
+    reply.said_length = -1;
+    return reply;
+  });
+  EXPECT_EQ(ContentOf(server.Url("/file")), "content");
+}
+
+TEST_F(DownloadTest, AWrongLengthIsGivenUp) {
+  options_.network.patience = absl::Milliseconds(300);
+  HttpServer server([](const TestRequest& /*request*/) {
+    TestReply reply;
+    reply.body = "content";
+    reply.said_length = 100;
+    return reply;
+  });
+  EXPECT_THAT(
+      ContentOf(server.Url("/file")),
+      AllOf(HasSubstr("UNAVAILABLE"), HasSubstr("gave up after 300ms")));
+}
+
+TEST_F(DownloadTest, ARefusalIsNotTriedAgain) {
+  HttpServer server([](const TestRequest& request) {
+    return Refuse(request.target == "/closed" ? 403 : 404);
+  });
+  EXPECT_THAT(ContentOf(server.Url("/none?token=secret")),
+              AllOf(HasSubstr(server.Url("/none?…: the server answered 404")),
+                    Not(HasSubstr("secret"))));
+  EXPECT_EQ(Fetch(server.Url("/closed")).status().code(),
+            absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(server.requests().size(), 2);
+}
+
+TEST_F(DownloadTest, WhatMayPassIsTriedAgain) {
+  std::atomic<int> count = 0;
+  HttpServer server([&](const TestRequest& request) {
+    return ++count < 3 ? Refuse(503) : ServeFile(request, "content");
+  });
+  EXPECT_EQ(ContentOf(server.Url("/file")), "content");
+}
+
+TEST_F(DownloadTest, ASilentServerIsGivenUp) {
+  HttpServer server([](const TestRequest& request) {
+    TestReply reply = ServeFile(request, "content");
+    reply.pause = absl::Minutes(1);
+    return reply;
+  });
+  const absl::Time begin = absl::Now();
+  EXPECT_THAT(ContentOf(server.Url("/file")), HasSubstr("UNAVAILABLE"));
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(8));
+}
+
+TEST_F(DownloadTest, NobodyThere) {
+  options_.network.patience = absl::Milliseconds(300);
+  EXPECT_THAT(ContentOf("http://127.0.0.1:1/file"),
+              AllOf(HasSubstr("UNAVAILABLE: http://127.0.0.1:1/file: gave up"),
+                    HasSubstr("onnect")));
+}
+
+TestReply Redirect(const std::string& to) {
+  TestReply reply;
+  reply.status = 302;
+  reply.headers["Location"] = to;
+  return reply;
+}
+
+TEST_F(DownloadTest, RedirectsAreFollowed) {
+  HttpServer server([](const TestRequest& request) {
+    return request.target == "/b/real?x=1" ? ServeFile(request, "content")
+                                           : Redirect("/b/real?x=1");
+  });
+  EXPECT_EQ(ContentOf(server.Url("/a/file")), "content");
+}
+
+TEST_F(DownloadTest, RedirectsEnd) {
+  HttpServer server(
+      [](const TestRequest& /*request*/) { return Redirect("/file"); });
+  EXPECT_THAT(ContentOf(server.Url("/file")),
+              HasSubstr("redirects more than 5 times"));
+  EXPECT_EQ(server.requests().size(), 6);
+}
+
+TEST_F(DownloadTest, RedirectsLeadToHttpOnly) {
+  for (const std::string to :
+       {"file:///etc/passwd", "ftp://127.0.0.1/a", "gopher://127.0.0.1/a",
+        "s3://bucket/key", "http://user:password@127.0.0.1/a", ""}) {
+    HttpServer server(
+        [&](const TestRequest& /*request*/) { return Redirect(to); });
+    EXPECT_THAT(ContentOf(server.Url("/file")),
+                AllOf(HasSubstr("FAILED_PRECONDITION"),
+                      HasSubstr("expected http:// or https://"),
+                      Not(HasSubstr("password@"))))
+        << to;
+    EXPECT_EQ(server.requests().size(), 1);
+  }
+}
+
+TEST_F(DownloadTest, OnlyWhatIsAllowedIsFetchedAndRedirectedTo) {
+  HttpServer inner(
+      [](const TestRequest& request) { return ServeFile(request, "secret"); });
+  HttpServer server([&](const TestRequest& request) {
+    if (request.target == "/data/in") return Redirect("/data/file");
+    if (request.target == "/data/out") return Redirect("/other");
+    if (request.target == "/data/inner") return Redirect(inner.Url("/file"));
+    return ServeFile(request, "content");
+  });
+  options_.allowed = {*ParseUrlPrefix(server.Url("/data/"))};
+  EXPECT_EQ(ContentOf(server.Url("/data/in")), "content");
+  EXPECT_THAT(ContentOf(server.Url("/data/out")),
+              AllOf(HasSubstr("PERMISSION_DENIED"), HasSubstr("/other: not")));
+  EXPECT_THAT(ContentOf(server.Url("/data/inner")),
+              HasSubstr("PERMISSION_DENIED"));
+  const size_t before = server.requests().size();
+  EXPECT_THAT(ContentOf(server.Url("/other")), HasSubstr("PERMISSION_DENIED"));
+  EXPECT_THAT(ContentOf(inner.Url("/file")), HasSubstr(server.Url("/data/")));
+  EXPECT_EQ(server.requests().size(), before);
+  EXPECT_EQ(inner.requests().size(), 0);
+}
+
+}  // namespace
+}  // namespace paceline
