@@ -50,7 +50,11 @@ ChildOptions TaskProcess(const LocalClusterOptions& options, TaskId task,
   ChildOptions child;
   child.command = {
       absl::StrCat(options.program_folder, is_ps ? "/ps_server" : "/worker")};
-  if (!is_ps) child.command.push_back(absl::StrCat("--threads=", threads));
+  if (!is_ps) {
+    child.command.push_back(absl::StrCat("--threads=", threads));
+    const std::vector<std::string> data = options.data.Arguments();
+    child.command.insert(child.command.end(), data.begin(), data.end());
+  }
   if (task == kEvaluator) {
     AddEvaluatorsPlace(options, child);
   } else {

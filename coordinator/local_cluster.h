@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "common/cluster/task.h"
 #include "common/process/child.h"
+#include "common/task/data_options.h"
 #include "common/tls/tls_files.h"
 
 namespace paceline {
@@ -33,6 +34,7 @@ struct LocalClusterOptions {
   std::string secret;
   // With which each task is started, too.
   TlsFiles tls;
+  DataOptions data;
   std::vector<TaskId> tasks;
 };
 

@@ -63,6 +63,7 @@ void AddJobOptions(CLI::App& verb, RunOptions& options, const char* output) {
   verb.add_option("--set", options.overrides,
                   "path.to.field=value: changes a field of the job.");
   verb.add_option("--output", options.output_dir, output);
+  options.data.AddTo(verb);
 }
 
 // InvalidArgument if the first argument is neither an option nor a verb.
@@ -153,6 +154,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   validate.add_option("--output", options.output_dir,
                       "Folder for the logs of --connect; default out/<name of "
                       "the job>/validate.");
+  options.data.AddTo(validate);
   validate
       .add_option("--start_timeout", options.start_timeout_seconds,
                   "Seconds that the tasks may take to appear.")

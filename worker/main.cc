@@ -34,6 +34,7 @@
 #include "worker/evaluation/predictor.h"
 #include "worker/lifecycle/in_process_worker.h"
 #include "worker/lifecycle/worker.h"
+#include "worker/setup/remote_data.h"
 
 namespace paceline {
 namespace {
@@ -53,6 +54,7 @@ struct WorkerFlags {
   std::string output_dir;
   bool resume = false;
   double checkpoint_timeout_seconds = 0;
+  DataOptions data;
 };
 
 void AddFlags(CLI::App& app, WorkerFlags& flags) {
@@ -79,6 +81,8 @@ void AddFlags(CLI::App& app, WorkerFlags& flags) {
                  "Seconds that an evaluator waits for the next checkpoint.")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  flags.data.AddTo(app);
+  flags.data.AddFromTo(app);
 }
 
 absl::Status CheckFlags(const WorkerFlags& flags, const std::string& why) {
@@ -101,6 +105,7 @@ absl::Status Evaluate(const TaskProgram& program, const TaskPlace& place,
                    ReadJobFile(flags.job_path, flags.overrides, reader));
   evaluator.output_dir = std::filesystem::absolute(flags.output_dir).string();
   evaluator.threads = flags.threads;
+  ASSIGN_OR_RETURN(evaluator.data, RemoteFilesOf(flags.data, std::getenv));
   evaluator.start_timeout = program.start_timeout();
   evaluator.checkpoint_timeout =
       absl::Seconds(flags.checkpoint_timeout_seconds);
@@ -146,6 +151,7 @@ absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
   worker.member = program.MemberFor(place, PACELINE_VERSION);
   worker.listen_address = place.listen_address;
   worker.threads = flags.threads;
+  ASSIGN_OR_RETURN(worker.data, RemoteFilesOf(flags.data, std::getenv));
   v1::Job job;
   if (!flags.job_path.empty()) {
     ASSIGN_OR_RETURN(job, ReadJobFile(flags.job_path, flags.overrides));
@@ -164,8 +170,11 @@ int RunPrediction(const PredictOptions& options) {
   const absl::StatusOr<std::unique_ptr<Interrupt>> interrupt =
       Interrupt::Watch();
   if (!interrupt.ok()) return FinishCommand(interrupt.status());
-  const absl::StatusOr<std::vector<std::string>> paths =
-      Predict(options, UsableCores(), [&] { return (*interrupt)->Taken(); });
+  const absl::StatusOr<RemoteFilesOptions> access =
+      RemoteFilesOf(options.data_access, std::getenv);
+  if (!access.ok()) return FinishCommand(access.status());
+  const absl::StatusOr<std::vector<std::string>> paths = Predict(
+      options, *access, UsableCores(), [&] { return (*interrupt)->Taken(); });
   if (paths.ok()) {
     for (const std::string& path : *paths) std::cout << path << '\n';
     std::cout.flush();
@@ -207,13 +216,14 @@ int main(int argc, char** argv) {
   paceline::StartLogging("worker", /*quiet=*/predict.parsed());
   if (predict.parsed()) return paceline::RunPrediction(predict_options);
   if (program.IsDaemon()) {
-    if (!flags.job_path.empty() || !flags.output_dir.empty() || flags.resume) {
+    if (!flags.job_path.empty() || !flags.output_dir.empty() || flags.resume ||
+        !flags.data.from.empty()) {
       return paceline::ExitWith(absl::InvalidArgumentError(
-          "--job, --output and --resume are for a task, and --coordinator "
-          "without --index is a daemon; expected --index"));
+          "--job, --output, --resume and --data-from are for a task, and "
+          "--coordinator without --index is a daemon; expected --index"));
     }
     return paceline::ExitWith(paceline::RunDaemonProgram(
-        daemon, program, PACELINE_VERSION, std::getenv));
+        daemon, program, PACELINE_VERSION, std::getenv, flags.data));
   }
 
   const absl::StatusOr<int> code = paceline::Run(

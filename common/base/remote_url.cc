@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/base/peer_text.h"
@@ -232,6 +233,23 @@ absl::StatusOr<RemoteUrl> ParseUrlPrefix(absl::string_view text) {
 bool IsBelow(const RemoteUrl& url, const RemoteUrl& prefix) {
   return url.scheme == prefix.scheme && url.host == prefix.host &&
          absl::StartsWith(url.path, prefix.path);
+}
+
+absl::Status CheckAllowed(const RemoteUrl& url,
+                          const std::vector<RemoteUrl>& prefixes) {
+  const bool is_allowed = std::any_of(
+      prefixes.begin(), prefixes.end(),
+      [&](const RemoteUrl& prefix) { return IsBelow(url, prefix); });
+  if (is_allowed) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat(
+      "not allowed; expected a URL below one that a --data of the daemon "
+      "names: ",
+      prefixes.empty()
+          ? "there is none"
+          : absl::StrJoin(prefixes, ", ",
+                          [](std::string* text, const RemoteUrl& prefix) {
+                            text->append(prefix.Shown());
+                          })));
 }
 
 std::string ShownUrl(absl::string_view text) {

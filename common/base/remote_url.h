@@ -3,7 +3,9 @@
 #define PACELINE_COMMON_BASE_REMOTE_URL_H_
 
 #include <string>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -49,6 +51,10 @@ absl::StatusOr<RemoteUrl> ParseUrlPrefix(absl::string_view text);
 // Whether `url` is below the prefix: same scheme, host and port, and a path
 // that goes on where that of `prefix` ends.
 bool IsBelow(const RemoteUrl& url, const RemoteUrl& prefix);
+
+// PermissionDenied, with the prefixes, unless `url` is below one of them.
+absl::Status CheckAllowed(const RemoteUrl& url,
+                          const std::vector<RemoteUrl>& prefixes);
 
 // A text that should be a URL, for errors: printable, without user, password,
 // query and hash.

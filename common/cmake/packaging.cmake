@@ -34,6 +34,8 @@ set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The authors of Paceline <paceline@localhost
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACELINE_PACKAGE_NAME paceline)
 set(CPACK_DEBIAN_PACELINE_PACKAGE_SHLIBDEPS ON)
+# By which the servers of data are checked.
+set(CPACK_DEBIAN_PACELINE_PACKAGE_DEPENDS ca-certificates)
 set(CPACK_DEBIAN_PACELINE_DESCRIPTION
   "A coordinator, and daemons for workers and parameter servers, with systemd units.\nNothing is started before it has an address and a secret.")
 set(CPACK_DEBIAN_PACELINE_PACKAGE_CONTROL_EXTRA

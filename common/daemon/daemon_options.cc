@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/base/peer_text.h"
+#include "common/base/remote_url.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/address.h"
 #include "common/daemon/job_folder.h"
@@ -112,6 +113,31 @@ absl::StatusOr<std::optional<JobSecret>> SecretOf(const DaemonFlags& flags,
       "reaches"));
 }
 
+// Jobs of others must not make this machine call what only it can reach, so
+// their tasks fetch nothing else.
+absl::Status AddData(const std::vector<std::string>& data,
+                     DaemonOptions& options) {
+  namespace fs = std::filesystem;
+  options.data_access = options.place.data;
+  for (const std::string& each : data) {
+    if (IsRemote(each)) {
+      const absl::StatusOr<RemoteUrl> prefix = ParseUrlPrefix(each);
+      if (!prefix.ok()) return Annotate(prefix.status(), "--data");
+      options.data_access.from.push_back(prefix->Address());
+      continue;
+    }
+    std::error_code error;
+    if (!fs::is_directory(each, error)) {
+      return WrongOption("--data", each, "a folder");
+    }
+    options.data_folders.push_back(fs::absolute(each).string());
+  }
+  if (options.data_access.from.empty()) {
+    options.data_access.from.emplace_back(kDataFromNowhere);
+  }
+  return absl::OkStatus();
+}
+
 // Tasks work in folders of their own.
 TlsFiles AbsoluteFiles(TlsFiles files) {
   for (std::string* path : {&files.certificate, &files.key, &files.authority}) {
@@ -145,7 +171,8 @@ void DaemonFlags::AddTo(CLI::App& app) {
       ->group(kGroup);
   app.add_option("--data", data,
                  "Folder outside their own that jobs may read whose tasks run "
-                 "here.")
+                 "here; or what the URLs of data may begin with that these "
+                 "tasks fetch: https://host/folder/, s3://bucket/.")
       ->allow_extra_args(false)
       ->group(kGroup);
   app.add_option("--secret-file", secret_file,
@@ -184,13 +211,10 @@ absl::StatusOr<DaemonOptions> ResolveDaemonOptions(const DaemonFlags& flags,
     }
     options.advertised_host = host->host;
   }
-  for (const std::string& folder : flags.data) {
-    std::error_code error;
-    if (!fs::is_directory(folder, error)) {
-      return WrongOption("--data", folder, "a folder");
-    }
-    options.data_folders.push_back(fs::absolute(folder).string());
-  }
+  RETURN_IF_ERROR(AddData(flags.data, options));
+  options.data_access.cache = place.data.cache.empty()
+                                  ? options.work_folder + "/data-cache"
+                                  : fs::absolute(place.data.cache).string();
   return options;
 }
 

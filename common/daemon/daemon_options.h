@@ -14,6 +14,7 @@
 #include "common/cluster/task.h"
 #include "common/identity/job_secret.h"
 #include "common/rpc/tls.h"
+#include "common/task/data_options.h"
 #include "common/task/job_secret_options.h"
 #include "common/tls/tls_files.h"
 #include "paceline/v1/queue.pb.h"
@@ -51,6 +52,8 @@ struct DaemonPlace {
   std::string environment_secret_file;
   // The values of the options of TLS.
   TlsFiles tls_files;
+  // The values of --data-cache and --data-cache-size; of a ps, the defaults.
+  DataOptions data;
   // Of the programs.
   std::string version;
   // The folder with the programs that tasks are.
@@ -71,6 +74,8 @@ struct DaemonOptions {
   std::string advertised_host;
   // Folders outside the jobs' own that jobs may read, absolute.
   std::vector<std::string> data_folders;
+  // How tasks fetch data by URL, and which: only what --data allows.
+  DataOptions data_access;
   std::optional<JobSecret> secret;
   // For the connections of the daemon, and, by its files, of its tasks; null:
   // they are plain.

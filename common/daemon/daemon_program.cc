@@ -14,7 +14,8 @@ namespace paceline {
 absl::Status RunDaemonProgram(const DaemonFlags& flags,
                               const TaskProgram& program,
                               const std::string& version,
-                              char* (*get)(const char* name)) {
+                              char* (*get)(const char* name),
+                              const DataOptions& data) {
   // Jobs' files and logs are nobody else's business.
   umask(S_IRWXG | S_IRWXO);
   // Before threads start, which must not take signals.
@@ -27,6 +28,7 @@ absl::Status RunDaemonProgram(const DaemonFlags& flags,
   const char* const secret_file = get(kServiceSecretFileVariable);
   if (secret_file != nullptr) place.environment_secret_file = secret_file;
   place.tls_files = program.tls_files();
+  place.data = data;
   place.version = version;
   place.program_folder =
       std::filesystem::read_symlink("/proc/self/exe").parent_path().string();

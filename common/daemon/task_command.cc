@@ -31,6 +31,9 @@ absl::Status AddLeadersOptions(const v1::TaskOrder& order,
   for (const std::string& folder : options.data_folders) {
     command.push_back(absl::StrCat("--data=", folder));
   }
+  for (std::string& argument : options.data_access.Arguments()) {
+    command.push_back(std::move(argument));
+  }
   const absl::Status checkpoint =
       FindLatestCheckpoint(
           absl::StrCat(paths.job_folder, "/", kOutputFolder, "/checkpoint"))
@@ -63,6 +66,9 @@ absl::Status AddMembersOptions(const v1::TaskOrder& order, const HeldTask& task,
     command.push_back(absl::StrCat(
         "--threads=",
         std::clamp<uint64_t>((millicores + 999) / 1000, 1, kMaxThreads)));
+    for (std::string& argument : options.data_access.Arguments()) {
+      command.push_back(std::move(argument));
+    }
   }
   return absl::OkStatus();
 }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/status_macros.h"
@@ -119,6 +121,17 @@ Source OtherSource(absl::StatusOr<DataSourcePtr> (*open)(const S&, Contents),
   return other;
 }
 
+// Whether a field of a source names labels or their weights, which all sources
+// call alike.
+bool IsOfLabels(const Path& field, const Path& source) {
+  const std::string prefixes[] = {source.Key("labels").text(),
+                                  source.Key("sample_weight").text()};
+  return std::any_of(std::begin(prefixes), std::end(prefixes),
+                     [&](const std::string& prefix) {
+                       return absl::StartsWith(field.text(), prefix);
+                     });
+}
+
 const std::vector<Source>& Sources() {
   static const auto& sources = *new std::vector<Source>{
       SourceOf(Inner(&v1::Dataset::has_idx, &v1::Dataset::idx,
@@ -168,6 +181,21 @@ bool HasSampleWeight(const v1::Dataset& dataset) {
                      [&dataset](const Source& source) {
                        return source.has_sample_weight(dataset);
                      });
+}
+
+void VisitSourceFiles(v1::Dataset& dataset, Contents contents, const Path& path,
+                      FileVisitor visit) {
+  for (const Source& source : Sources()) {
+    if (!source.field.visit_files) continue;
+    const Path of_source = path.Key(source.field.info.key);
+    source.field.visit_files(
+        dataset, of_source, [&](const Path& field, std::string& file) {
+          if (contents == Contents::kFeatures && IsOfLabels(field, of_source)) {
+            return;
+          }
+          visit(field, file);
+        });
+  }
 }
 
 absl::StatusOr<DataSourcePtr> OpenDataSource(const v1::Dataset& dataset,

@@ -32,6 +32,11 @@ bool IsStream(const v1::Dataset& dataset);
 // Whether the data set says how much each example counts.
 bool HasSampleWeight(const v1::Dataset& dataset);
 
+// Visits the paths of the files that OpenDataSource reads for `contents`, which
+// `visit` may change. `path`: of the data set in the job.
+void VisitSourceFiles(v1::Dataset& dataset, Contents contents, const Path& path,
+                      FileVisitor visit);
+
 // Opens the source of a data set. Does not change paths. Errors name the file;
 // InvalidArgument also if the source is unknown or malformed, since a peer may
 // have sent it. Blocks while it reads.

@@ -74,7 +74,10 @@ const FieldTable<Dataset>& FieldsOf(const Dataset*) {
 
 const FieldTable<Data>& FieldsOf(const Data*) {
   static const auto& table = *new FieldTable<Data>(
-      "data", "The sets of examples of a job.",
+      "data",
+      "The sets of examples of a job. Their files are paths, relative to the "
+      "job file's folder, or URLs: `http://`, `https://` or `s3://`, with "
+      "`#sha256=…` at the end if the content must have that hash.",
       {Required("train",
                 Inner(&Data::has_train, &Data::train, &Data::mutable_train),
                 "Trained on."),

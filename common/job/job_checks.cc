@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/remote_url.h"
 #include "common/base/status_macros.h"
 #include "common/config/path.h"
 #include "common/config/value.h"
@@ -122,6 +123,9 @@ absl::Status CheckPaths(const v1::Job& job) {
   for (const JobFile& file : FilesOf(job)) {
     if (file.path.empty()) {
       return ConfigError(file.field, "the path is empty");
+    }
+    if (const absl::Status url = CheckUrl(file); !url.ok()) {
+      return ConfigError(file.field, url.message(), url.code());
     }
   }
   return absl::OkStatus();
@@ -310,6 +314,7 @@ absl::Status CheckEvaluator(const v1::Job& job) {
 
 absl::Status CheckFiles(const v1::Job& job) {
   for (JobFile& file : FilesOf(job)) {
+    if (IsRemote(file.path)) continue;
     // Which may be what the names of several files begin with.
     if (file.path == job.weights()) file.path = WeightsFilePath(file.path);
     RETURN_IF_ERROR(CheckFile(file));

@@ -2,6 +2,10 @@
 
 #include <filesystem>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/remote_url.h"
+#include "common/base/status_macros.h"
 #include "common/config/codec.h"
 #include "common/config/field_table.h"
 #include "common/job/job_fields.h"
@@ -19,10 +23,25 @@ std::vector<JobFile> FilesOf(const v1::Job& job) {
 }
 
 std::string AbsolutePath(const std::string& job_path, const std::string& path) {
+  if (IsRemote(path)) return path;
   namespace fs = std::filesystem;
   return fs::absolute(fs::path(job_path).parent_path() / path)
       .lexically_normal()
       .string();
+}
+
+absl::Status CheckUrl(const JobFile& file) {
+  if (!IsRemote(file.path)) return absl::OkStatus();
+  if (!absl::StartsWith(file.field.text(), "data.")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", ShownUrl(file.path),
+                     "\": expected a path; only the files of `data` may be "
+                     "named by URLs"));
+  }
+  ASSIGN_OR_RETURN(const RemoteUrl url, ParseRemoteUrl(file.path));
+  if (!url.FileName().empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "\"", url.Shown(), "\": expected the name of a file at the end"));
 }
 
 void ChangeFiles(v1::Job& job,

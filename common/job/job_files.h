@@ -17,18 +17,23 @@ namespace paceline {
 struct JobFile {
   // The field with the path: "data.train.idx.features".
   Path field;
+  // Of data it may be a URL.
   std::string path;
 };
 
-// Whether the job may read a file, whose path is absolute.
+// Whether the job may read a file, whose path is absolute or a URL.
 using FileCheck = std::function<absl::Status(const JobFile& file)>;
 
 // In the order of the field tables.
 std::vector<JobFile> FilesOf(const v1::Job& job);
 
 // The path of a file that the job file `job_path` names: relative ones are
-// relative to its folder.
+// relative to its folder, and URLs (IsRemote) stay.
 std::string AbsolutePath(const std::string& job_path, const std::string& path);
+
+// InvalidArgument, without the field, for a URL that is none, or is not of
+// data.
+absl::Status CheckUrl(const JobFile& file);
 
 // Calls `change` with the path of each file, to replace it.
 void ChangeFiles(v1::Job& job,

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
+#include "common/base/remote_url.h"
 #include "common/job/job_files.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
@@ -12,6 +14,10 @@ namespace paceline {
 namespace {
 
 void DropFolder(std::string& path) {
+  if (const absl::StatusOr<RemoteUrl> url = ParseRemoteUrl(path); url.ok()) {
+    path = url->FileName();
+    return;
+  }
   path = std::filesystem::path(path).filename().string();
 }
 

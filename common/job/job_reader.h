@@ -14,7 +14,8 @@
 namespace paceline {
 
 struct JobReaderOptions {
-  // Whether the job's data files must exist and be readable.
+  // Whether the job's data files must exist and be readable, but for those
+  // named by URLs.
   bool check_files = true;
   // Unless null, gets the files that are read with the job, with their paths as
   // the job has them: relative ones are relative to the job file's folder.
@@ -29,6 +30,7 @@ struct JobReaderOptions {
 //  * `overrides`, each "path.to.field=value", are applied.
 //  * All defaults are filled in.
 //  * Paths are absolute. In the file, paths are relative to the file's folder.
+//    Those that are URLs stay as they are.
 //
 // Errors start with "<path>:<line>: <path of the field>: ". NotFound or
 // PermissionDenied for files, Unimplemented for features that are not supported

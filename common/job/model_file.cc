@@ -163,6 +163,7 @@ bool HasModelInModel(const v1::Model& model) {
 absl::StatusOr<Loaded> ReadNamedFile(const std::string& job_path,
                                      const Path& field, const std::string& path,
                                      const FileCheck& may_read) {
+  RETURN_IF_ERROR(CheckUrl({field, path}));
   const std::string absolute = AbsolutePath(job_path, path);
   if (may_read != nullptr) RETURN_IF_ERROR(may_read({field, absolute}));
   return ReadModelFile(absolute);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/base/remote_url.h"
 #include "common/config/path.h"
 
 namespace paceline {
@@ -30,6 +31,7 @@ FileCheck BelowFolders(std::vector<std::string> folders) {
   // It is among them anyway.
   std::erase(folders, ".");
   return [folders = std::move(folders)](const JobFile& file) {
+    if (IsRemote(file.path)) return absl::OkStatus();
     bool is_below = IsIn(fs::current_path(), file.path);
     for (const std::string& folder : folders) {
       is_below = is_below || IsIn(folder, file.path);

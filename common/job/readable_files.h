@@ -13,8 +13,8 @@
 namespace paceline {
 
 // Takes files that are below the current folder or one of `folders`, once links
-// are followed. PermissionDenied names the file and the folders. Blocks on the
-// file system.
+// are followed, and URLs, which whoever fetches them checks. PermissionDenied
+// names the file and the folders. Blocks on the file system.
 FileCheck BelowFolders(std::vector<std::string> folders);
 
 // Asks about each file of the job, relative ones in the current folder. The

@@ -157,7 +157,7 @@ void Download::AddConditions(HttpRequest& request) const {
     request.headers.push_back("If-Range: " + validator);
     return;
   }
-  if (!has_copy_) return;
+  if (!copy_) return;
   const FileVersion copy = entry_.version();
   if (!copy.etag.empty()) {
     request.headers.push_back("If-None-Match: " + copy.etag);
@@ -174,7 +174,7 @@ absl::Status Download::Answered(const HttpResponse& response) {
     case 206:
       return GoOn(response);
     case 304:
-      is_unchanged_ = has_copy_;
+      is_unchanged_ = copy_.has_value();
       return absl::OkStatus();
     case 416:
       RETURN_IF_ERROR(entry_.DropPart());
@@ -191,6 +191,8 @@ absl::Status Download::BeginAnew(const HttpResponse& response) {
   version.bytes = response.length;
   version.sha256 = StoredSha256(response);
   RETURN_IF_ERROR(entry_.DropPart());
+  // Its room may be needed.
+  copy_.reset();
   reserved_ = 0;
   RETURN_IF_ERROR(Reserve(std::max<int64_t>(0, version.bytes)));
   return entry_.Begin(version);
@@ -274,12 +276,10 @@ absl::StatusOr<std::string> Download::Follow(const std::string& to) const {
     return absl::FailedPreconditionError(
         absl::StrCat("the server redirects from https to ", next->Shown()));
   }
-  if (options_.allowed) {
-    const absl::Status allowed = CheckAllowed(*next, *options_.allowed);
-    if (!allowed.ok()) {
-      return Annotate(allowed,
-                      absl::StrCat("the server redirects to ", next->Shown()));
-    }
+  if (options_.allowed && !CheckAllowed(*next, *options_.allowed).ok()) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("the server redirects to ", next->Shown(),
+                     ", which no --data of the daemon allows"));
   }
   return next->Address();
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -11,6 +12,7 @@
 #include "absl/time/time.h"
 #include "common/base/remote_url.h"
 #include "common/remote_file/cache_entry.h"
+#include "common/remote_file/cached_file.h"
 #include "common/remote_file/remote_files.h"
 
 namespace paceline {
@@ -18,22 +20,22 @@ namespace paceline {
 // Whoever makes it has the entry's lock. Not thread-safe.
 class Download {
  public:
-  // `has_copy`: whether the entry has a complete file that may be used if the
-  // server says that it is still the same.
+  // `copy`: the entry's complete file, which may be used if the server says
+  // that it is still the same; reset once it says that it is not.
   Download(const RemoteFilesOptions& options, const RemoteUrl& url,
-           bool has_copy, CacheEntry& entry,
+           CacheEntry& entry, std::optional<CachedFile>& copy,
            const std::function<void()>& on_progress)
       : options_(options),
         url_(url),
-        has_copy_(has_copy),
         entry_(entry),
+        copy_(copy),
         on_progress_(on_progress) {}
 
-  // Tries until the entry's part has the whole file. Errors: see
-  // RemoteFiles::Fetch, without the URL.
+  // Tries until the entry's part has the whole file, or the server says that
+  // `copy` is still the same. Errors: see RemoteFiles::Fetch, without the URL.
   absl::Status Run();
 
-  // After Run: whether the complete file is still the same.
+  // After Run.
   bool is_unchanged() const { return is_unchanged_; }
 
  private:
@@ -54,8 +56,8 @@ class Download {
 
   const RemoteFilesOptions& options_;
   const RemoteUrl& url_;
-  const bool has_copy_;
   CacheEntry& entry_;
+  std::optional<CachedFile>& copy_;
   const std::function<void()>& on_progress_;
   bool is_unchanged_ = false;
   // Of the response that is being read.

@@ -3,11 +3,9 @@
 #include <glog/logging.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "common/base/clock.h"
 #include "common/base/file.h"
@@ -63,7 +61,7 @@ absl::StatusOr<CachedFile> FetchTo(CacheEntry& entry, const RemoteUrl& url,
     copy.reset();
   }
   const absl::Time begin = MonotonicNow();
-  Download download(options, url, copy.has_value(), entry, on_progress);
+  Download download(options, url, entry, copy, on_progress);
   RETURN_IF_ERROR(download.Run());
   if (download.is_unchanged()) return *std::move(copy);
   const absl::StatusOr<std::string> sha256 = Verify(url, entry);
@@ -87,23 +85,6 @@ absl::Status MakeCache(const std::string& folder) {
 
 }  // namespace
 
-absl::Status CheckAllowed(const RemoteUrl& url,
-                          const std::vector<RemoteUrl>& prefixes) {
-  const bool is_allowed = std::any_of(
-      prefixes.begin(), prefixes.end(),
-      [&](const RemoteUrl& prefix) { return IsBelow(url, prefix); });
-  if (is_allowed) return absl::OkStatus();
-  return absl::PermissionDeniedError(absl::StrCat(
-      "not allowed; expected a URL below one that a --data of the daemon "
-      "names: ",
-      prefixes.empty()
-          ? "there is none"
-          : absl::StrJoin(prefixes, ", ",
-                          [](std::string* text, const RemoteUrl& prefix) {
-                            text->append(prefix.Shown());
-                          })));
-}
-
 absl::StatusOr<CachedFile> RemoteFiles::Fetch(
     const std::string& text, const std::function<void()>& on_progress) const {
   ASSIGN_OR_RETURN(const RemoteUrl url, ParseRemoteUrl(text));
@@ -114,6 +95,10 @@ absl::StatusOr<CachedFile> RemoteFiles::Fetch(
     }
     if (options_.allowed) {
       RETURN_IF_ERROR(CheckAllowed(url, *options_.allowed));
+    }
+    if (options_.folder.empty()) {
+      return absl::InvalidArgumentError(
+          "there is no folder for the cache; expected --data-cache");
     }
     RETURN_IF_ERROR(MakeCache(options_.folder));
     WaitingLog log(url);

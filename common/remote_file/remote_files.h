@@ -19,7 +19,7 @@ namespace paceline {
 
 struct RemoteFilesOptions {
   // The folder of the cache, made when it is needed; of one user, whose
-  // processes may share it.
+  // processes may share it. "": nothing can be fetched.
   std::string folder;
   // Of all files in it together.
   int64_t limit_bytes = 0;
@@ -30,10 +30,6 @@ struct RemoteFilesOptions {
   S3Access s3;
   Network network;
 };
-
-// PermissionDenied unless `url` is below one of the prefixes.
-absl::Status CheckAllowed(const RemoteUrl& url,
-                          const std::vector<RemoteUrl>& prefixes);
 
 // Immutable; thread-safe.
 class RemoteFiles {

@@ -18,7 +18,8 @@ void PredictOptions::AddTo(CLI::App& verb) {
   verb.add_option("--data", data,
                   "Instead of --job: a file of features, which is a NumPy "
                   "array (.npy), the array `x` of a NumPy archive (.npz), or "
-                  "IDX, plain or gzip; or what a job says of data.test, such "
+                  "IDX, plain or gzip, by its path or URL; or what a job says "
+                  "of data.test, such "
                   "as 'npz: {file: d.npz, features: images}'.");
   verb.add_option("--scale", scale,
                   "Factor applied to each feature of a file; default 1.");
@@ -34,6 +35,7 @@ void PredictOptions::AddTo(CLI::App& verb) {
   verb.add_option("--device", device,
                   "What computes, as in a job: auto, cpu, cuda, cuda:N; "
                   "default the job's, or auto.");
+  data_access.AddTo(verb);
 }
 
 }  // namespace paceline

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "common/task/data_options.h"
+
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's.
 class App;
 }  // namespace CLI
@@ -35,6 +37,9 @@ struct PredictOptions {
   int64_t batch_size = 0;
   // "": the job's, or auto.
   std::string device;
+
+  // For data that is named by URLs.
+  DataOptions data_access;
 
   // Adds all options.
   void AddTo(CLI::App& verb);

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
+#include "common/base/remote_url.h"
 #include "common/base/status_macros.h"
 #include "common/identity/job_secret.h"
 #include "common/job/job_files.h"
@@ -30,6 +31,20 @@ namespace paceline {
 namespace {
 
 namespace fs = std::filesystem;
+
+// What the daemon lets jobs read: files below some folders, and URLs below some
+// others.
+absl::StatusOr<FileCheck> ReadableFor(const LeadOptions& options) {
+  ASSIGN_OR_RETURN(std::vector<RemoteUrl> prefixes,
+                   options.data_access.Prefixes());
+  return [prefixes = std::move(prefixes),
+          is_below = BelowFolders(options.data_folders)](
+             const JobFile& file) -> absl::Status {
+    if (!IsRemote(file.path)) return is_below(file);
+    ASSIGN_OR_RETURN(const RemoteUrl url, ParseRemoteUrl(file.path));
+    return Annotate(CheckAllowed(url, prefixes), url.Shown());
+  };
+}
 
 // Tasks on other machines find the files in folders of their own.
 void MakeRelative(v1::Job& job) {
@@ -67,6 +82,7 @@ LocalClusterOptions EvaluatorOf(const LeadOptions& options,
   cluster.program_folder = options.program_folder;
   cluster.log_folder = options.output_dir + "/logs";
   cluster.tls = options.tls;
+  cluster.data = options.data_access;
   if (leader.secret) cluster.secret = leader.secret->text();
   if (leader.job.evaluator()) cluster.tasks.push_back(kEvaluator);
   return cluster;
@@ -83,7 +99,7 @@ absl::StatusOr<LeaderOptions> MakeOptions(const LeadOptions& options) {
   JobReaderOptions reader;
   // The workers check theirs.
   reader.check_files = false;
-  reader.may_read = BelowFolders(options.data_folders);
+  ASSIGN_OR_RETURN(reader.may_read, ReadableFor(options));
   ASSIGN_OR_RETURN(leader.job,
                    ReadJobFile(options.job_path, options.overrides, reader));
   MakeRelative(leader.job);
@@ -115,6 +131,8 @@ void LeadOptions::AddTo(CLI::App& verb) {
       ->required();
   verb.add_option("--data", data_folders,
                   "A folder outside the job's that the job may read.");
+  data_access.AddTo(verb);
+  data_access.AddFromTo(verb);
   verb.add_flag("--resume", resume,
                 "Goes on from the checkpoint in the output folder.");
   verb.add_option("--lifetime_fd", lifetime_fd,

@@ -8,6 +8,7 @@
 
 #include "absl/time/time.h"
 #include "common/process/interrupt.h"
+#include "common/task/data_options.h"
 #include "common/tls/tls_files.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's.
@@ -29,6 +30,8 @@ struct LeadOptions {
   std::string program_folder;
   // Folders outside the job's that the job may read.
   std::vector<std::string> data_folders;
+  // The URLs that its data may have, and, for an evaluator, their cache.
+  DataOptions data_access;
   bool resume = false;
   // See Child.
   int lifetime_fd = -1;

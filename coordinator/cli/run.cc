@@ -123,6 +123,7 @@ std::unique_ptr<OwnTasks> MakeOwnTasks(const RunOptions& options,
   cluster.output_dir = leader.output_dir;
   cluster.program_folder = options.program_folder;
   cluster.tls = options.tls;
+  cluster.data = options.data;
   cluster.log_folder = leader.output_dir + "/logs";
   // Tasks that this program starts get the secret through a pipe.
   if (leader.secret) cluster.secret = leader.secret->text();

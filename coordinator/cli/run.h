@@ -8,6 +8,7 @@
 
 #include "absl/time/time.h"
 #include "common/process/interrupt.h"
+#include "common/task/data_options.h"
 #include "common/task/job_secret_options.h"
 #include "common/tls/tls_files.h"
 
@@ -33,6 +34,8 @@ struct RunOptions {
   // The options for the secret of a cluster with TF_CONFIG.
   JobSecretOptions secret;
   TlsFiles tls;
+  // For the workers of a local cluster.
+  DataOptions data;
   // The folder of this program, where the other programs are, too.
   std::string program_folder;
   // How long to wait until all tasks have registered and are ready.

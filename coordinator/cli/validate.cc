@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "common/base/remote_url.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/role.h"
 #include "common/cluster/tf_config.h"
@@ -105,7 +106,8 @@ void PrintFiles(const v1::Job& job, std::ostream& out) {
   const std::vector<JobFile> files = FilesOf(job);
   for (const JobFile& file : files) {
     const absl::string_view purpose = PurposeOf(file);
-    PrintLine(purpose == last ? "" : purpose, file.path, out);
+    PrintLine(purpose == last ? "" : purpose,
+              IsRemote(file.path) ? ShownUrl(file.path) : file.path, out);
     last = purpose;
   }
 }

@@ -25,7 +25,8 @@ struct ValidateOptions {
 // under the keys "cluster", "task", "is_chief", "is_ps_coordinator", "rank" and
 // "world_size". Prints to `messages` which ports were filled in, and what would
 // prevent a valid job from running. Without TF_CONFIG it also checks that the
-// job's files exist on this machine; with TF_CONFIG they are on the workers'
+// job's files exist on this machine, but asks no server for those that it names
+// by URL; with TF_CONFIG they are on the workers'
 // machines.
 absl::Status Validate(const ValidateOptions& options, std::ostream& out,
                       std::ostream& messages);

@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 
 #include <utility>
@@ -31,13 +32,59 @@ bool HasInput(int socket) {
   return poll(&wanted, 1, milliseconds) == 1;
 }
 
-void Send(int socket, absl::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return;
-    bytes.remove_prefix(static_cast<size_t>(sent));
-  }
+std::shared_ptr<SSL_CTX> MakeTls(const TlsFiles& files) {
+  if (files.empty()) return nullptr;
+  // Clients that refuse the certificate close the connection.
+  signal(SIGPIPE, SIG_IGN);
+  std::shared_ptr<SSL_CTX> tls(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+  CHECK_EQ(
+      SSL_CTX_use_certificate_chain_file(tls.get(), files.certificate.c_str()),
+      1);
+  CHECK_EQ(SSL_CTX_use_PrivateKey_file(tls.get(), files.key.c_str(),
+                                       SSL_FILETYPE_PEM),
+           1);
+  return tls;
 }
+
+// Plain, or with TLS.
+class Connection {
+ public:
+  Connection(FileDescriptor socket, SSL_CTX* tls)
+      : socket_(std::move(socket)),
+        ssl_(tls == nullptr ? nullptr : SSL_new(tls), SSL_free) {
+    if (ssl_ == nullptr) return;
+    SSL_set_fd(ssl_.get(), socket_.get());
+    is_open_ = SSL_accept(ssl_.get()) == 1;
+  }
+
+  bool is_open() const { return is_open_; }
+
+  // More bytes; "" at the end.
+  std::string Receive() {
+    char buffer[4096];
+    const ssize_t size = ssl_ != nullptr
+                             ? SSL_read(ssl_.get(), buffer, sizeof(buffer))
+                             : recv(socket_.get(), buffer, sizeof(buffer), 0);
+    return size <= 0 ? "" : std::string(buffer, static_cast<size_t>(size));
+  }
+
+  void Send(absl::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t sent =
+          ssl_ != nullptr
+              ? SSL_write(ssl_.get(), bytes.data(),
+                          static_cast<int>(bytes.size()))
+              : send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent <= 0) return;
+      bytes.remove_prefix(static_cast<size_t>(sent));
+    }
+  }
+
+ private:
+  const FileDescriptor socket_;
+  const std::unique_ptr<SSL, void (*)(SSL*)> ssl_;
+  bool is_open_ = true;
+};
 
 TestRequest ParseRequest(absl::string_view text) {
   const std::vector<std::string> lines = absl::StrSplit(text, "\r\n");
@@ -102,8 +149,9 @@ TestReply ServeFile(const TestRequest& request, const std::string& content,
   return reply;
 }
 
-HttpServer::HttpServer(Handler handler)
+HttpServer::HttpServer(Handler handler, const TlsFiles& tls)
     : handler_(std::move(handler)),
+      tls_(MakeTls(tls)),
       listener_(OpenListener()),
       acceptor_([this] { Accept(); }) {}
 
@@ -123,7 +171,8 @@ std::string HttpServer::address() const {
 }
 
 std::string HttpServer::Url(const std::string& path) const {
-  return absl::StrCat("http://", address(), path);
+  return absl::StrCat(tls_ == nullptr ? "http://" : "https://", address(),
+                      path);
 }
 
 std::vector<TestRequest> HttpServer::requests() {
@@ -143,15 +192,16 @@ void HttpServer::Accept() {
   }
 }
 
-void HttpServer::Serve(FileDescriptor connection) {
+void HttpServer::Serve(FileDescriptor socket) {
+  while (!HasInput(socket.get())) {
+    if (ends_) return;
+  }
+  Connection connection(std::move(socket), tls_.get());
   std::string text;
   while (text.find("\r\n\r\n") == std::string::npos) {
-    if (ends_) return;
-    if (!HasInput(connection.get())) continue;
-    char buffer[4096];
-    const ssize_t size = recv(connection.get(), buffer, sizeof(buffer), 0);
-    if (size <= 0) return;
-    text.append(buffer, static_cast<size_t>(size));
+    const std::string more = connection.is_open() ? connection.Receive() : "";
+    if (more.empty()) return;
+    text += more;
   }
   const TestRequest request =
       ParseRequest(absl::string_view(text).substr(0, text.find("\r\n\r\n")));
@@ -160,12 +210,11 @@ void HttpServer::Serve(FileDescriptor connection) {
     requests_.push_back(request);
   }
   const TestReply reply = handler_(request);
-  Send(connection.get(), HeadOf(reply));
+  connection.Send(HeadOf(reply));
   const absl::Time end = absl::Now() + reply.pause;
   while (!ends_ && absl::Now() < end) absl::SleepFor(kLookInterval);
   if (reply.status != 304) {
-    Send(connection.get(),
-         absl::string_view(reply.body).substr(0, reply.sent_bytes));
+    connection.Send(absl::string_view(reply.body).substr(0, reply.sent_bytes));
   }
 }
 

@@ -2,10 +2,13 @@
 #ifndef PACELINE_TESTS_HTTP_SERVER_HTTP_SERVER_H_
 #define PACELINE_TESTS_HTTP_SERVER_HTTP_SERVER_H_
 
+#include <openssl/ssl.h>
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -14,6 +17,7 @@
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
 #include "common/net/listener.h"
+#include "common/tls/tls_files.h"
 
 namespace paceline {
 
@@ -51,21 +55,24 @@ class HttpServer {
  public:
   using Handler = std::function<TestReply(const TestRequest& request)>;
 
-  explicit HttpServer(Handler handler);
+  // `tls`: the certificate and key of a server of https.
+  explicit HttpServer(Handler handler, const TlsFiles& tls = {});
   ~HttpServer();
 
   // "127.0.0.1:12345"
   std::string address() const;
-  // http://ADDRESS and `path`.
+  // http://ADDRESS or https://ADDRESS, and `path`.
   std::string Url(const std::string& path) const;
   // All that have come.
   std::vector<TestRequest> requests();
 
  private:
   void Accept();
-  void Serve(FileDescriptor connection);
+  void Serve(FileDescriptor socket);
 
   const Handler handler_;
+  // Null: plain.
+  const std::shared_ptr<SSL_CTX> tls_;
   const Listener listener_;
   std::atomic<bool> ends_ = false;
   Mutex mutex_;

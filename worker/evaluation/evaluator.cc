@@ -80,9 +80,9 @@ class Evaluator {
     const v1::Data& data = options.job.data();
     const bool validates = data.has_validation() || data.validation_split() > 0;
     const v1::Phase phase = validates ? v1::PHASE_VALIDATION : v1::PHASE_TEST;
-    ASSIGN_OR_RETURN(
-        Datasets datasets,
-        OpenDatasets(options.job, replica->model, /*workers=*/1, {phase}));
+    ASSIGN_OR_RETURN(Datasets datasets,
+                     OpenDatasets(options.job, replica->model, /*workers=*/1,
+                                  {phase}, RemoteFiles(options.data)));
     if (!datasets.phases.contains(phase)) {
       return absl::InvalidArgumentError(
           "data.validation_split leaves no example to evaluate");

@@ -20,6 +20,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "common/remote_file/remote_files.h"
 #include "paceline/v1/job.pb.h"
 
 namespace paceline {
@@ -28,6 +29,8 @@ struct EvaluatorOptions {
   v1::Job job;
   // The job's output folder, with checkpoint/ and result.json.
   std::string output_dir;
+  // How data that the job names by URLs is fetched.
+  RemoteFilesOptions data;
   // Number of compute threads, at least 1.
   int threads = 1;
   // Time within which all tasks of a job are started.

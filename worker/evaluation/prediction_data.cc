@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/remote_url.h"
 #include "common/base/status_macros.h"
 #include "common/config/path.h"
 #include "common/config/yaml_reader.h"
@@ -51,13 +52,18 @@ absl::Status CheckOptions(const PredictOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status OpenDataset(const v1::Dataset& dataset, PredictionData& data) {
+absl::Status OpenDataset(const RemoteFiles& files, const Path& field,
+                         v1::Dataset dataset, PredictionData& data) {
   data.scale = dataset.scale();
+  ASSIGN_OR_RETURN(data.files,
+                   FetchData(
+                       files, Contents::kFeatures, field, [] {}, dataset));
   ASSIGN_OR_RETURN(data.source, OpenDataSource(dataset, Contents::kFeatures));
   return absl::OkStatus();
 }
 
-absl::StatusOr<PredictionData> OpenJob(const PredictOptions& options) {
+absl::StatusOr<PredictionData> OpenJob(const PredictOptions& options,
+                                       const RemoteFiles& files) {
   PredictionData data;
   // Only the data set that is read needs to be on this machine.
   ASSIGN_OR_RETURN(data.job, ReadJobFile(options.job_path, options.overrides,
@@ -70,8 +76,8 @@ absl::StatusOr<PredictionData> OpenJob(const PredictOptions& options) {
                      ": data.test is missing, expected a data set to "
                      "predict"));
   }
-  RETURN_IF_ERROR(
-      Annotate(OpenDataset(data.job.data().test(), data), "data.test"));
+  RETURN_IF_ERROR(Annotate(
+      OpenDataset(files, Path(), data.job.data().test(), data), "data.test"));
   return data;
 }
 
@@ -84,24 +90,31 @@ absl::StatusOr<v1::Dataset> ReadSpec(const std::string& text) {
   return dataset;
 }
 
-absl::StatusOr<PredictionData> OpenData(const PredictOptions& options) {
+absl::StatusOr<PredictionData> OpenData(const PredictOptions& options,
+                                        const RemoteFiles& files) {
   PredictionData data;
   data.batch_size = kBatchSize;
   data.job.set_device("auto");
   if (IsSpec(options.data)) {
     ASSIGN_OR_RETURN(const v1::Dataset dataset, ReadSpec(options.data));
-    RETURN_IF_ERROR(OpenDataset(dataset, data));
+    RETURN_IF_ERROR(OpenDataset(files, Path(), dataset, data));
     return data;
   }
   data.scale = options.scale.value_or(1);
-  ASSIGN_OR_RETURN(data.source, OpenFeatureFile(options.data));
+  std::string path = options.data;
+  if (IsRemote(path)) {
+    ASSIGN_OR_RETURN(CachedFile file, files.Fetch(path));
+    path = file.path();
+    data.files.push_back(std::move(file));
+  }
+  ASSIGN_OR_RETURN(data.source, OpenFeatureFile(path));
   return data;
 }
 
 }  // namespace
 
-absl::StatusOr<PredictionData> OpenPredictionData(
-    const PredictOptions& options) {
+absl::StatusOr<PredictionData> OpenPredictionData(const PredictOptions& options,
+                                                  const RemoteFiles& files) {
   RETURN_IF_ERROR(CheckOptions(options));
   std::error_code error;
   if (std::filesystem::equivalent(options.output, options.data, error) ||
@@ -115,8 +128,8 @@ absl::StatusOr<PredictionData> OpenPredictionData(
         "--scale is ", *options.scale, ", expected a finite number"));
   }
   ASSIGN_OR_RETURN(PredictionData data, options.job_path.empty()
-                                            ? OpenData(options)
-                                            : OpenJob(options));
+                                            ? OpenData(options, files)
+                                            : OpenJob(options, files));
   if (options.batch_size > 0) data.batch_size = options.batch_size;
   if (!options.device.empty()) data.job.set_device(options.device);
   return data;

@@ -9,10 +9,13 @@
 #include "common/data_source/data_source.h"
 #include "common/task/predict_options.h"
 #include "paceline/v1/job.pb.h"
+#include "worker/setup/remote_data.h"
 
 namespace paceline {
 
 struct PredictionData {
+  // In use by `source`.
+  FetchedFiles files;
   // Has no labels.
   std::unique_ptr<const DataSource> source;
   // Factor by which each feature is multiplied.
@@ -23,9 +26,10 @@ struct PredictionData {
 };
 
 // InvalidArgument unless the options name either a job, which must have
-// data.test, or a data file. Other errors name the file. Blocks on the disk.
-absl::StatusOr<PredictionData> OpenPredictionData(
-    const PredictOptions& options);
+// data.test, or a data file. Other errors name the file. What is named by a URL
+// is fetched by `files`. Blocks on the disk and on that.
+absl::StatusOr<PredictionData> OpenPredictionData(const PredictOptions& options,
+                                                  const RemoteFiles& files);
 
 }  // namespace paceline
 

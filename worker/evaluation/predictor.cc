@@ -108,12 +108,13 @@ absl::StatusOr<std::vector<PredictionFilePtr>> CreateFiles(
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> Predict(
-    const PredictOptions& options, int threads,
-    const std::function<bool()>& interrupted) {
+    const PredictOptions& options, const RemoteFilesOptions& data_access,
+    int threads, const std::function<bool()>& interrupted) {
   FlushDenormals();
   RETURN_IF_ERROR(CheckPredictionPath(options.output));
   ASSIGN_OR_RETURN(StoredModel model, OpenStoredModel(options.model));
-  ASSIGN_OR_RETURN(const PredictionData data, OpenPredictionData(options));
+  ASSIGN_OR_RETURN(const PredictionData data,
+                   OpenPredictionData(options, RemoteFiles(data_access)));
   PipelineOptions pipeline_options;
   pipeline_options.model = InputArraysOf(model.graph);
   RETURN_IF_ERROR(CheckFits(*data.source, pipeline_options.model));

@@ -11,21 +11,22 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/remote_file/remote_files.h"
 #include "common/task/predict_options.h"
 
 namespace paceline {
 
 // Returns the paths of the files that it wrote, in the order of the model's
-// outputs. `threads`: that compute on a CPU. Polls `interrupted` after each
-// batch.
+// outputs. `data_access`: how data that is named by URLs is fetched. `threads`:
+// that compute on a CPU. Polls `interrupted` after each batch.
 //
 // On an error no file is half-written: existing ones are as they were, and
 // there is no new one, except that of several files some may be in place
 // already. Cancelled if interrupted; InvalidArgument for options that exclude
 // each other; else errors name the file or the layer at fault. Blocks.
 absl::StatusOr<std::vector<std::string>> Predict(
-    const PredictOptions& options, int threads,
-    const std::function<bool()>& interrupted);
+    const PredictOptions& options, const RemoteFilesOptions& data_access,
+    int threads, const std::function<bool()>& interrupted);
 
 }  // namespace paceline
 

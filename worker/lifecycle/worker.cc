@@ -128,8 +128,10 @@ class WorkerTask {
     if (!evaluates_checkpoint()) {
       phases.insert({v1::PHASE_TRAIN, v1::PHASE_VALIDATION});
     }
-    ASSIGN_OR_RETURN(datasets_,
-                     OpenDatasets(job(), first.model, world_size(), phases));
+    // The leader waits for as long as there is activity.
+    ASSIGN_OR_RETURN(datasets_, OpenDatasets(job(), first.model, world_size(),
+                                             phases, RemoteFiles(options_.data),
+                                             [this] { ++member_.activity(); }));
     request_ = datasets_.sizes;
     if (has_copies() && device_count() > 1) return JoinOwnGroup(replicas_);
     // A group of GPUs does not round gradients, so with a 16-bit wire precision

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/process/leave_order.h"
+#include "common/remote_file/remote_files.h"
 #include "common/session/member/member.h"
 
 namespace paceline {
@@ -16,6 +17,8 @@ struct WorkerOptions {
   std::string listen_address;
   // Number of compute threads, at least 1.
   int threads = 1;
+  // How data that the job names by URLs is fetched.
+  RemoteFilesOptions data;
   // Asks the worker to leave; must outlive RunWorker. Null: nobody asks.
   LeaveOrder* leave = nullptr;
 };

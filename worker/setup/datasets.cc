@@ -1,9 +1,12 @@
 #include "worker/setup/datasets.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/config/path.h"
 #include "common/data_source/sources.h"
 
 namespace paceline {
@@ -12,12 +15,21 @@ namespace {
 // Opens data sets, and checks that they fit a model.
 class Opener {
  public:
-  Opener(ModelArrays model, Datasets& datasets)
-      : model_(std::move(model)), datasets_(datasets) {}
+  Opener(ModelArrays model, const RemoteFiles& files,
+         const std::function<void()>& on_progress, Datasets& datasets)
+      : model_(std::move(model)),
+        files_(files),
+        on_progress_(on_progress),
+        datasets_(datasets) {}
 
   // `name`: such as "data.train", for errors.
   absl::StatusOr<const DataSource*> Open(const char* name,
-                                         const v1::Dataset& dataset) {
+                                         v1::Dataset dataset) {
+    ASSIGN_OR_RETURN(FetchedFiles fetched,
+                     FetchData(files_, Contents::kFeaturesAndLabels, Path(name),
+                               on_progress_, dataset));
+    std::move(fetched.begin(), fetched.end(),
+              std::back_inserter(datasets_.files));
     absl::StatusOr<std::unique_ptr<const DataSource>> source =
         OpenDataSource(dataset);
     if (!source.ok()) return Annotate(source.status(), name);
@@ -28,6 +40,8 @@ class Opener {
 
  private:
   const ModelArrays model_;
+  const RemoteFiles& files_;
+  const std::function<void()>& on_progress_;
   Datasets& datasets_;
 };
 
@@ -88,12 +102,13 @@ ModelArrays ModelArraysOf(const JobModel& model) {
   return arrays;
 }
 
-absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const JobModel& model,
-                                      int workers,
-                                      const std::set<v1::Phase>& phases) {
+absl::StatusOr<Datasets> OpenDatasets(
+    const v1::Job& job, const JobModel& model, int workers,
+    const std::set<v1::Phase>& phases, const RemoteFiles& files,
+    const std::function<void()>& on_progress) {
   const int64_t batch = WorkerBatchSize(job, workers);
   Datasets datasets;
-  Opener opener(ModelArraysOf(model), datasets);
+  Opener opener(ModelArraysOf(model), files, on_progress, datasets);
   const v1::Data& data = job.data();
   if (data.has_test() && phases.contains(v1::PHASE_TEST)) {
     ASSIGN_OR_RETURN(const DataSource* source,

@@ -3,6 +3,7 @@
 #define PACELINE_WORKER_SETUP_DATASETS_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -13,14 +14,18 @@
 #include "common/data_source/model_arrays.h"
 #include "common/job/job_model.h"
 #include "common/model/graph.h"
+#include "common/remote_file/remote_files.h"
 #include "paceline/v1/coordinator.pb.h"
 #include "paceline/v1/job.pb.h"
 #include "worker/data/batch_pipeline.h"
+#include "worker/setup/remote_data.h"
 
 namespace paceline {
 
 // Immutable.
 struct Datasets {
+  // In use by `sources`.
+  FetchedFiles files;
   std::vector<std::unique_ptr<const DataSource>> sources;
   // The data of each phase's leases; points into `sources`.
   std::map<v1::Phase, PhaseData> phases;
@@ -38,11 +43,13 @@ ModelArrays InputArraysOf(const Graph& graph);
 // The same, and those of its outputs.
 ModelArrays ModelArraysOf(const JobModel& model);
 
-// Opens the data sets of these phases. `workers`: the number of workers of the
-// job. Errors name the data set and the file.
-absl::StatusOr<Datasets> OpenDatasets(const v1::Job& job, const JobModel& model,
-                                      int workers,
-                                      const std::set<v1::Phase>& phases);
+// Opens the data sets of these phases; what they name by URL is fetched by
+// `files`, which calls `on_progress` now and then. `workers`: the number of
+// workers of the job. Errors name the data set and the file.
+absl::StatusOr<Datasets> OpenDatasets(
+    const v1::Job& job, const JobModel& model, int workers,
+    const std::set<v1::Phase>& phases, const RemoteFiles& files,
+    const std::function<void()>& on_progress = [] {});
 
 // The phases with the slices of one replica: the one on device `device` of
 // worker `rank` of `workers`.

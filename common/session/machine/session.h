@@ -109,6 +109,8 @@ struct SessionOptions {
 
   absl::Duration heartbeat_timeout;
   absl::Duration stall_timeout;
+  // From the session's beginning, or the last activity that a task reported
+  // before the start, until all tasks are ready.
   absl::Duration start_timeout;
   // How long to retry a ps that has registered but cannot be reached.
   absl::Duration connect_timeout;

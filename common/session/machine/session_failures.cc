@@ -300,7 +300,13 @@ void Session::State::CheckStalls(absl::Time now) {
 }
 
 void Session::State::CheckStart(absl::Time now) {
-  if (flow.started() || now <= created + options.start_timeout) return;
+  if (flow.started()) return;
+  // A worker may take long to fetch its data, and is active meanwhile.
+  absl::Time last = created;
+  for (const auto& [id, place] : members.places()) {
+    if (place.activity > 0) last = std::max(last, place.last_activity);
+  }
+  if (now <= last + options.start_timeout) return;
   std::optional<TaskId> first;
   const std::string missing = Missing(&first);
   End(absl::DeadlineExceededError(

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/peer_text.h"
+#include "common/base/remote_url.h"
 #include "common/base/status_macros.h"
 #include "common/config/json_escapes.h"
 #include "common/config/path.h"
@@ -41,8 +42,9 @@ absl::StatusOr<std::string> PathInJob(const JobFile& file) {
         file.field,
         absl::StrCat(PeerText(file.path),
                      " is not below the job's folder; expected a file below "
-                     "the job file's folder, or an absolute path below a "
-                     "--data folder of the daemons"));
+                     "the job file's folder, an absolute path below a "
+                     "--data folder of the daemons, or a URL that they "
+                     "allow"));
   }
   if (path == kJobName) {
     return ConfigError(file.field,
@@ -75,7 +77,7 @@ absl::StatusOr<Named> BundledOf(const std::vector<JobFile>& files,
                                 const std::string& folder) {
   Named named;
   for (const JobFile& file : files) {
-    if (fs::path(file.path).is_absolute()) continue;
+    if (fs::path(file.path).is_absolute() || IsRemote(file.path)) continue;
     ASSIGN_OR_RETURN(const std::string path, PathInJob(file));
     if (WeightsFilePath((fs::path(folder) / path).string()) !=
         (fs::path(folder) / path).string()) {
@@ -108,7 +110,7 @@ absl::Status CheckSizes(const Named& named, const std::string& folder,
                    PeerText(largest), " has ", ShortSize(most),
                    "; expected at most ", ShortSize(max_bytes),
                    ": put larger data below a --data folder of the daemons, "
-                   "and name it by its absolute path"),
+                   "and name it by its absolute path; or by a URL"),
       absl::StatusCode::kResourceExhausted);
 }
 

@@ -36,11 +36,12 @@ struct JobBundle {
 
 // Reads and checks the job, whose errors are those of ReadJobFile, and hashes
 // the files that it names by relative paths. Files with absolute paths may be
-// on other machines only. InvalidArgument, with the field and its line, for a
-// relative path that leads out of the job's folder, or has the name of the job
-// itself; NotFound, PermissionDenied or FailedPrecondition for one that cannot
-// be read. ResourceExhausted if the files have more than `max_bytes` together.
-// Blocks on files.
+// on other machines only, and those named by URLs are not fetched.
+// InvalidArgument, with the field and its line, for a relative path that leads
+// out of the job's folder, or has the name of the job itself; NotFound,
+// PermissionDenied or FailedPrecondition for one that cannot be read.
+// ResourceExhausted if the files have more than `max_bytes` together. Blocks on
+// files.
 absl::StatusOr<JobBundle> BundleJob(const std::string& job_path,
                                     const std::vector<std::string>& overrides,
                                     uint64_t max_bytes = kMaxBundleBytes);

@@ -52,6 +52,24 @@ TEST(DaemonOptions, FlagsWinOverTheMachine) {
   EXPECT_FALSE(options->secret.has_value());
 }
 
+TEST(DaemonOptions, DataIsInFoldersOrBehindUrls) {
+  DaemonFlags flags;
+  flags.name = "node1";
+  flags.data = {"s3://bucket/", "/", "https://Host:443/data/"};
+  const auto options = ResolveDaemonOptions(flags, Place());
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_THAT(options->data_folders, ElementsAre("/"));
+  EXPECT_THAT(options->data_access.from,
+              ElementsAre("s3://bucket/", "https://host/data/"));
+  EXPECT_THAT(options->data_access.cache, EndsWith("/node1/data-cache"));
+  flags.data = {"/"};
+  EXPECT_THAT(ResolveDaemonOptions(flags, Place())->data_access.from,
+              ElementsAre("none"));
+  flags.data = {"https://host/data"};
+  EXPECT_THAT(ErrorOf(flags, Place()),
+              HasSubstr("--data: \"https://host/data\": expected a slash"));
+}
+
 TEST(DaemonOptions, WithoutFlagsTheMachineSaysIt) {
   const auto options = ResolveDaemonOptions({}, Place());
   ASSERT_TRUE(options.ok()) << options.status();

@@ -29,6 +29,7 @@ namespace paceline {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -151,8 +152,9 @@ TEST_F(DaemonTest, RunsATaskAndEndsItWhenItIsWithdrawn) {
   EXPECT_TRUE(status.ok()) << status;
   MutexLock lock(books_.mutex);
   EXPECT_THAT(books_.logs["worker-0"],
-              HasSubstr("--coordinator=127.0.0.1:9 --index=0 --may_read=. "
-                        "--threads=1 --listen=127.0.0.1:0 --lifetime_fd="));
+              AllOf(HasSubstr("--coordinator=127.0.0.1:9 --index=0 "
+                              "--may_read=. --threads=1 "),
+                    HasSubstr(" --listen=127.0.0.1:0 --lifetime_fd=")));
   EXPECT_THAT(books_.logs["worker-0"], HasSubstr("leaves"));
   EXPECT_EQ(books_.outputs["out/result.json"], "42\n");
   EXPECT_FALSE(books_.outputs.contains("out/half.tmp"));

@@ -41,12 +41,17 @@ TEST_F(TaskCommandTest, AWorkerHasItsLeaderAndItsThreads) {
   order_.mutable_resources()->set_millicores(1001);
   options_.total.set_gpus(2);
   options_.data_folders = {"/data/mnist"};
+  options_.data_access.cache = "/cache";
+  options_.data_access.cache_bytes = 1000;
+  options_.data_access.from = {"none"};
   const auto child = Command({"job-1", 3, {TaskType::kWorker, 2}});
   ASSERT_TRUE(child.ok()) << child.status();
   EXPECT_THAT(child->command,
               ElementsAre("/programs/worker", "--coordinator=10.0.0.9:4000",
                           "--index=2", "--may_read=.", "--may_read=/data/mnist",
-                          "--threads=2", "--listen=10.0.0.1:0"));
+                          "--threads=2", "--data-cache=/cache",
+                          "--data-cache-size=1000", "--data-from=none",
+                          "--listen=10.0.0.1:0"));
   EXPECT_THAT(
       child->environment,
       ElementsAre(Pair("TF_CONFIG", ""), Pair("PACELINE_SECRET_FILE", ""),
@@ -76,6 +81,9 @@ TEST_F(TaskCommandTest, AParameterServerHasNoThreadsOption) {
 TEST_F(TaskCommandTest, ALeaderLeadsTheJobFile) {
   order_.add_overrides("training.epochs=2");
   options_.data_folders = {"/data/mnist"};
+  options_.data_access.cache = "/cache";
+  options_.data_access.cache_bytes = 1000;
+  options_.data_access.from = {"https://host/data/"};
   const auto child = Command({"job-1", 1, {TaskType::kChief, 0}});
   ASSERT_TRUE(child.ok()) << child.status();
   EXPECT_THAT(
@@ -83,7 +91,8 @@ TEST_F(TaskCommandTest, ALeaderLeadsTheJobFile) {
       ElementsAre("/programs/coordinator", "lead", "job.yaml", "--output=out",
                   "--write_port=" + home_ + "/logs/1/leader.port",
                   "--set=training.epochs=2", "--data=/data/mnist",
-                  "--listen=10.0.0.1:0"));
+                  "--data-cache=/cache", "--data-cache-size=1000",
+                  "--data-from=https://host/data/", "--listen=10.0.0.1:0"));
 }
 
 TEST_F(TaskCommandTest, WhatIsWrongWithAnOrderIsAnError) {

@@ -465,6 +465,39 @@ TEST(JobReader, ChecksThatFilesAreThere) {
             absl::StatusCode::kNotFound);
 }
 
+// The first error of the job with this override.
+std::string ErrorWith(const std::string& override) {
+  return std::string(Read(kJob, {override}, {}).status().message());
+}
+
+TEST(JobReader, DataMayBeUrlsWhichStay) {
+  const auto job =
+      Read(kJob,
+           {"data.train.idx.features=s3://bucket/images.gz",
+            "data.train.idx.labels=https://host/a/labels.gz?key=x"},
+           {});
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->data().train().idx().features(), "s3://bucket/images.gz");
+  EXPECT_EQ(job->data().train().idx().labels(),
+            "https://host/a/labels.gz?key=x");
+  EXPECT_EQ(JobFingerprint(*job), JobFingerprint(*Read(kJob)));
+}
+
+TEST(JobReader, RefusesBadUrls) {
+  EXPECT_THAT(ErrorWith("data.train.idx.features=ftp://host/images.gz"),
+              StartsWith("/jobs/fashion.yaml: data.train.idx.features: "
+                         "\"ftp://host/images.gz\": expected a path, or "
+                         "http://"));
+  EXPECT_THAT(ErrorWith("data.train.idx.features=https://host/a/"),
+              HasSubstr("expected the name of a file"));
+  EXPECT_THAT(ErrorWith("weights=https://host/model.keras"),
+              HasSubstr("weights: \"https://host/model.keras\": expected a "
+                        "path; only the files of `data`"));
+  EXPECT_THAT(ErrorWith("model=https://host/model.keras"),
+              HasSubstr("model: \"https://host/model.keras\": expected a "
+                        "path; only"));
+}
+
 TEST(JobReader, ReadsTheExamplesOfDeploy) {
   for (const char* name :
        {"fashion_mnist.yaml", "fashion_mnist_mirrored.yaml",

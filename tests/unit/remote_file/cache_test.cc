@@ -58,6 +58,17 @@ TEST_F(CacheTest, WhatIsInUseStays) {
   EXPECT_EQ(ReadFile(a->path(), 100'000)->size(), 100'000);
 }
 
+TEST_F(CacheTest, ANewVersionTakesTheRoomOfTheOldOne) {
+  int version = 0;
+  HttpServer server([&](const TestRequest& request) {
+    ++version;
+    return ServeFile(request, std::string(200'000, static_cast<char>(version)),
+                     absl::StrCat("\"", version, "\""));
+  });
+  EXPECT_TRUE(Fetch(server.Url("/a")).ok());
+  EXPECT_EQ(ContentOf(server.Url("/a")), Brief(std::string(200'000, 2)));
+}
+
 TEST_F(CacheTest, AFileAboveTheLimitIsRefused) {
   EXPECT_THAT(ContentOf(server_.Url("/large")),
               AllOf(HasSubstr("RESOURCE_EXHAUSTED"), HasSubstr("250001 bytes"),

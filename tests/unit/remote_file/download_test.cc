@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/identity/sha256.h"
+#include "tests/certificates/test_authority.h"
 #include "tests/unit/remote_file/fetch_fixture.h"
 
 namespace paceline {
@@ -164,6 +165,7 @@ TEST_F(DownloadTest, WhatMayPassIsTriedAgain) {
 }
 
 TEST_F(DownloadTest, ASilentServerIsGivenUp) {
+  options_.network.patience = absl::Seconds(1);
   HttpServer server([](const TestRequest& request) {
     TestReply reply = ServeFile(request, "content");
     reply.pause = absl::Minutes(1);
@@ -219,6 +221,29 @@ TEST_F(DownloadTest, RedirectsLeadToHttpOnly) {
   }
 }
 
+TEST_F(DownloadTest, HttpsServersProveWhoTheyAre) {
+  const TestAuthority authority(options_.folder, "authority");
+  HttpServer good(
+      [](const TestRequest& request) {
+        return request.target == "/plain" ? Redirect("http://127.0.0.1:1/file")
+                                          : ServeFile(request, "content");
+      },
+      authority.Issue("good"));
+  HttpServer other(
+      [](const TestRequest& request) { return ServeFile(request, "content"); },
+      authority.Issue("other", "DNS:other.example"));
+  // Not one of the system's authorities.
+  EXPECT_THAT(
+      ContentOf(good.Url("/file")),
+      AllOf(HasSubstr("FAILED_PRECONDITION"), HasSubstr("certificate")));
+  options_.network.authority_file = options_.folder + "/authority.pem";
+  EXPECT_EQ(ContentOf(good.Url("/file")), "content");
+  EXPECT_THAT(ContentOf(other.Url("/file")), HasSubstr("FAILED_PRECONDITION"));
+  EXPECT_EQ(other.requests().size(), 0);
+  EXPECT_THAT(ContentOf(good.Url("/plain")),
+              HasSubstr("redirects from https to http://127.0.0.1:1/file"));
+}
+
 TEST_F(DownloadTest, OnlyWhatIsAllowedIsFetchedAndRedirectedTo) {
   HttpServer inner(
       [](const TestRequest& request) { return ServeFile(request, "secret"); });
@@ -231,7 +256,8 @@ TEST_F(DownloadTest, OnlyWhatIsAllowedIsFetchedAndRedirectedTo) {
   options_.allowed = {*ParseUrlPrefix(server.Url("/data/"))};
   EXPECT_EQ(ContentOf(server.Url("/data/in")), "content");
   EXPECT_THAT(ContentOf(server.Url("/data/out")),
-              AllOf(HasSubstr("PERMISSION_DENIED"), HasSubstr("/other: not")));
+              AllOf(HasSubstr("PERMISSION_DENIED"),
+                    HasSubstr("/other, which no --data")));
   EXPECT_THAT(ContentOf(server.Url("/data/inner")),
               HasSubstr("PERMISSION_DENIED"));
   const size_t before = server.requests().size();

@@ -131,6 +131,13 @@ TEST_F(BundleTest, FilesOfModelsGoWithIt) {
   }
 }
 
+TEST_F(BundleTest, UrlsDoNotTravel) {
+  Write("y.npy", "labels");
+  const auto bundle = BundleJob(WriteJob("https://host/x.npy", "y.npy"), {});
+  ASSERT_TRUE(bundle.ok()) << bundle.status();
+  EXPECT_THAT(PathsOf(*bundle), ElementsAre("job.yaml", "y.npy"));
+}
+
 TEST_F(BundleTest, PathsThatLeaveTheFolderAreRefused) {
   const std::string job = WriteJob("data/../../x.npy", "y.npy");
   const auto bundle = BundleJob(job, {});
@@ -139,8 +146,8 @@ TEST_F(BundleTest, PathsThatLeaveTheFolderAreRefused) {
             job +
                 ":12: data.train.idx.features: data/../../x.npy is not below "
                 "the job's folder; expected a file below the job file's "
-                "folder, or an absolute path below a --data folder of the "
-                "daemons");
+                "folder, an absolute path below a --data folder of the "
+                "daemons, or a URL that they allow");
 }
 
 TEST_F(BundleTest, AFileMayNotHaveTheNameOfTheJob) {

@@ -153,7 +153,7 @@ class SessionTest : public ::testing::Test {
       const std::string& waiting_for = "") {
     v1::HeartbeatRequest request;
     *request.mutable_member() = MemberOf(task);
-    request.set_activity(++activity_);
+    request.set_activity(works_ ? ++activity_ : activity_);
     request.set_waiting_for(waiting_for);
     for (const v1::LeaseReport& report : reports)
       *request.add_reports() = report;
@@ -164,7 +164,7 @@ class SessionTest : public ::testing::Test {
   void BeatAndAskToLeave(TaskId task) {
     v1::HeartbeatRequest request;
     *request.mutable_member() = MemberOf(task);
-    request.set_activity(++activity_);
+    request.set_activity(works_ ? ++activity_ : activity_);
     request.set_leaves(true);
     ASSERT_TRUE(session_->Heartbeat(request, now_).ok());
   }
@@ -246,6 +246,8 @@ class SessionTest : public ::testing::Test {
   std::map<TaskId, uint64_t> incarnations_;
   std::map<TaskId, uint64_t> requests_;
   uint64_t last_incarnation_ = 100;
+  // Whether each heartbeat tells of new work.
+  bool works_ = true;
   uint64_t activity_ = 0;
   bool shards_ready_ = false;
 };

@@ -74,6 +74,7 @@ TEST_F(SessionStartTest, ALossBeforeTheStartEndsAJobThatIsPlacedOnce) {
 }
 
 TEST_F(SessionStartTest, StartTimeoutTellsWhyATaskLeft) {
+  works_ = false;
   Create();
   ASSERT_TRUE(Register(kWorker0).ok());
   ASSERT_TRUE(
@@ -297,6 +298,7 @@ TEST_F(SessionStartTest, RefusesTasksThatAreNotInTheCluster) {
 }
 
 TEST_F(SessionStartTest, StartTimeoutNamesEachMissingTask) {
+  works_ = false;
   Create();
   ASSERT_TRUE(Register(kWorker0).ok());
   Pass(absl::Seconds(31), {});
@@ -307,6 +309,18 @@ TEST_F(SessionStartTest, StartTimeoutNamesEachMissingTask) {
       AllOf(HasSubstr("worker-0 at host-a:1 (it has not read its data)"),
             HasSubstr("worker-1 at host-b:1 (it has not registered)"),
             HasSubstr("ps-0 at host-p:1 (it has not registered)")));
+}
+
+TEST_F(SessionStartTest, AWorkerThatFetchesItsDataIsWaitedFor) {
+  Create();
+  ASSERT_TRUE(Register(kWorker0).ok());
+  Pass(absl::Minutes(10), {});
+  EXPECT_FALSE(session_->ended());
+  works_ = false;
+  Pass(absl::Seconds(29), {});
+  EXPECT_FALSE(session_->ended());
+  Pass(absl::Seconds(2), {});
+  EXPECT_EQ(Take<Ended>()->status.code(), absl::StatusCode::kDeadlineExceeded);
 }
 
 TEST_F(SessionStartTest, WorkerLostBeforeTheStartMayComeAgain) {
