@@ -29,8 +29,11 @@
 #include "common/process/logging.h"
 #include "common/task/predict_options.h"
 #include "common/task/tls_options.h"
+#include "coordinator/cli/command_tree.h"
+#include "coordinator/cli/completion.h"
 #include "coordinator/cli/export.h"
 #include "coordinator/cli/lead.h"
+#include "coordinator/cli/manual_page.h"
 #include "coordinator/cli/predict.h"
 #include "coordinator/cli/run.h"
 #include "coordinator/cli/serve.h"
@@ -89,6 +92,14 @@ int PrintReference(const std::string& subject) {
     return kBadInput;
   }
   std::cout << *text;
+  return kSuccess;
+}
+
+// Prints text of the program's own tree of commands, which must be complete.
+int PrintOf(const CLI::App& app, bool is_page, const std::string& shell) {
+  const std::vector<Command> commands = CommandsOf(app);
+  std::cout << (is_page ? ManualPage(commands, PACELINE_VERSION)
+                        : CompletionScript(shell, commands));
   return kSuccess;
 }
 
@@ -241,6 +252,17 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   ServiceVerbs service_verbs(EnvironmentConnection());
   service_verbs.AddTo(app);
 
+  std::string shell;
+  CLI::App& completion = *app.add_subcommand(
+      "completion",
+      "Prints a script that has a shell complete commands, options, jobs and "
+      "daemons: source <(paceline completion bash).");
+  completion.add_option("SHELL", shell, "Whose script: bash, fish or zsh.")
+      ->required()
+      ->check(CLI::IsMember(CompletionShells()));
+  CLI::App& page =
+      *app.add_subcommand("man", "Prints the manual page, for `man -l -`.");
+
   if (const absl::Status status = CheckVerb(app, argc, argv); !status.ok()) {
     std::cerr << "error: " << status.message() << "\n";
     return kBadInput;
@@ -261,6 +283,9 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   if (lead.parsed()) return Lead(lead_options, interrupt);
   if (service_verbs.parsed()) return service_verbs.Run(interrupt);
   if (reference.parsed()) return PrintReference(subject);
+  if (completion.parsed() || page.parsed()) {
+    return PrintOf(app, page.parsed(), shell);
+  }
   if (predict.parsed()) {
     return FinishCommand(BecomeWorker(options.program_folder, argv));
   }

@@ -7,6 +7,28 @@ set_target_properties(coordinator ps_server worker PROPERTIES INSTALL_RPATH "$OR
 file(CREATE_LINK ../${PROGRAM_FOLDER}/coordinator ${CMAKE_BINARY_DIR}/paceline SYMBOLIC)
 install(FILES ${CMAKE_BINARY_DIR}/paceline DESTINATION bin COMPONENT paceline)
 
+# The program writes its manual page and its completions.
+set(WRITTEN_FOLDER ${CMAKE_BINARY_DIR}/written)
+install(CODE "
+  file(MAKE_DIRECTORY \"${WRITTEN_FOLDER}\")
+  function(write name)
+    execute_process(COMMAND \"$<TARGET_FILE:coordinator>\" \${ARGN}
+      OUTPUT_FILE \"${WRITTEN_FOLDER}/\${name}\" COMMAND_ERROR_IS_FATAL ANY)
+  endfunction()
+  foreach(shell bash fish zsh)
+    write(\${shell} completion \${shell})
+  endforeach()
+  write(paceline.1 man)
+  execute_process(COMMAND gzip -9nf \"${WRITTEN_FOLDER}/paceline.1\" COMMAND_ERROR_IS_FATAL ANY)"
+  COMPONENT paceline)
+install(FILES ${WRITTEN_FOLDER}/paceline.1.gz DESTINATION share/man/man1 COMPONENT paceline)
+install(FILES ${WRITTEN_FOLDER}/bash DESTINATION share/bash-completion/completions RENAME paceline
+  COMPONENT paceline)
+install(FILES ${WRITTEN_FOLDER}/fish DESTINATION share/fish/vendor_completions.d RENAME paceline.fish
+  COMPONENT paceline)
+install(FILES ${WRITTEN_FOLDER}/zsh DESTINATION share/zsh/vendor-completions RENAME _paceline
+  COMPONENT paceline)
+
 foreach(name coordinator ps worker)
   install(FILES deploy/systemd/paceline-${name}.service DESTINATION lib/systemd/system COMPONENT paceline)
   install(FILES deploy/systemd/paceline-${name}.default DESTINATION /etc/default RENAME paceline-${name}

@@ -4,6 +4,7 @@ No systemd boots here, so the units' command lines are started without their san
 """
 
 import glob
+import gzip
 import os
 import signal
 import subprocess
@@ -71,6 +72,14 @@ class PackageTest(unittest.TestCase):
         print(f"{os.path.basename(self.package)}: {size:.1f} MiB, "
               f"installed {int(self.field('Installed-Size')) / 1024:.1f} MiB")
         self.assertLess(size, MOST_MEBIBYTES)
+
+    def test_has_completions_and_a_manual_page(self):
+        for path in ["bash-completion/completions/paceline", "zsh/vendor-completions/_paceline",
+                     "fish/vendor_completions.d/paceline.fish"]:
+            with open(f"{self.root}/usr/share/{path}", encoding="utf-8") as file:
+                self.assertIn("token create", file.read())
+        with gzip.open(self.root + "/usr/share/man/man1/paceline.1.gz", "rt", encoding="utf-8") as page:
+            self.assertIn(".SS \"paceline submit", page.read())
 
     def test_debian_has_what_it_depends_on(self):
         self.assertIn("libgrpc++1.51", self.field("Depends"))

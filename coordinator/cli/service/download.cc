@@ -12,6 +12,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/process/exit_code.h"
+#include "coordinator/cli/command_tree.h"
 #include "coordinator/cli/service/download_file.h"
 #include "coordinator/cli/service/follow_log.h"
 #include "coordinator/cli/service/job_calls.h"
@@ -55,7 +56,9 @@ class DownloadVerb : public ServiceVerb {
            "on where an earlier download has stopped.";
   }
   void AddTo(CLI::App& app) override {
-    app.add_option("JOB", job_, "The job's id.")->required();
+    app.add_option("JOB", job_, "The job's id.")
+        ->required()
+        ->type_name(kJobIdType);
     app.add_option("--output", folder_, "Folder; default the job's id.");
   }
 

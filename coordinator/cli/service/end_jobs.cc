@@ -5,6 +5,7 @@
 #include "CLI/CLI.hpp"
 #include "common/base/status_macros.h"
 #include "common/process/exit_code.h"
+#include "coordinator/cli/command_tree.h"
 #include "coordinator/cli/service/job_calls.h"
 #include "coordinator/cli/service/units.h"
 
@@ -19,7 +20,9 @@ class WaitVerb : public ServiceVerb {
            "failed, 130 it was stopped. Ctrl-C leaves it running.";
   }
   void AddTo(CLI::App& app) override {
-    app.add_option("JOB", job_, "The job's id.")->required();
+    app.add_option("JOB", job_, "The job's id.")
+        ->required()
+        ->type_name(kJobIdType);
     app.add_option("--timeout", timeout_,
                    "Fails after this time: 90s, 1h30m; default never.");
   }
@@ -46,7 +49,9 @@ class StopVerb : public ServiceVerb {
     return "Ends a job, after a last checkpoint.";
   }
   void AddTo(CLI::App& app) override {
-    app.add_option("JOB", job_, "The job's id.")->required();
+    app.add_option("JOB", job_, "The job's id.")
+        ->required()
+        ->type_name(kJobIdType);
     app.add_flag("--wait", waits_, "Waits until the job has ended.");
   }
 
@@ -73,7 +78,9 @@ class DeleteVerb : public ServiceVerb {
     return "Deletes a job that has ended, with its logs and outputs.";
   }
   void AddTo(CLI::App& app) override {
-    app.add_option("JOB", job_, "The job's id.")->required();
+    app.add_option("JOB", job_, "The job's id.")
+        ->required()
+        ->type_name(kJobIdType);
   }
 
   absl::StatusOr<int> Run(const VerbContext& context) override {

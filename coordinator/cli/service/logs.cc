@@ -9,6 +9,7 @@
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/process/exit_code.h"
+#include "coordinator/cli/command_tree.h"
 #include "coordinator/cli/service/follow_log.h"
 #include "coordinator/cli/service/job_calls.h"
 #include "coordinator/cli/service/words.h"
@@ -23,7 +24,9 @@ class LogsVerb : public ServiceVerb {
     return "Prints what a task of a job has written.";
   }
   void AddTo(CLI::App& app) override {
-    app.add_option("JOB", job_, "The job's id.")->required();
+    app.add_option("JOB", job_, "The job's id.")
+        ->required()
+        ->type_name(kJobIdType);
     app.add_flag("-f,--follow", follows_,
                  "Goes on until the job has ended, also when it is started "
                  "again. Ctrl-C leaves the job running.");

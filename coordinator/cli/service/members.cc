@@ -7,6 +7,7 @@
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/process/exit_code.h"
+#include "coordinator/cli/command_tree.h"
 #include "coordinator/cli/service/json_views.h"
 #include "coordinator/cli/service/output_format.h"
 #include "coordinator/cli/service/service_verb.h"
@@ -59,7 +60,9 @@ class DrainVerb : public ServiceVerb {
     return "Gives a daemon no new tasks; those that it has go on.";
   }
   void AddTo(CLI::App& app) override {
-    app.add_option("MEMBER", member_, "The daemon's name.")->required();
+    app.add_option("MEMBER", member_, "The daemon's name.")
+        ->required()
+        ->type_name(kDaemonType);
     app.add_flag("--undo", undoes_, "It gets tasks again.");
   }
 

@@ -1,0 +1,108 @@
+"""Completion and the manual page of the real program, in the shells and formatters that are here.
+
+command_line_test.py BIN
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+BIN = os.path.abspath(sys.argv[1])
+PROGRAM = os.path.join(BIN, "coordinator")
+
+
+def output(*command, **options):
+    result = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    if result.returncode != 0 or result.stderr:
+        raise AssertionError(f"{command}: {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def script(shell):
+    return output(PROGRAM, "completion", shell)
+
+
+def needs(program, what):
+    """Skips a test, with the reason, where the program is not installed."""
+    return unittest.skipUnless(shutil.which(program), f"no {program} is installed: {what} is not checked")
+
+
+def complete(*words):
+    """What bash offers for the last word."""
+    lines = [script("bash"), 'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))',
+             '_paceline "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"',
+             'printf "%s\\n" "${COMPREPLY[@]}"']
+    return output("bash", "-c", "\n".join(lines), "bash", *words).split()
+
+
+class CompletionTest(unittest.TestCase):
+    def test_bash_completes_commands(self):
+        verbs = complete(PROGRAM, "")
+        for verb in ["run", "submit", "list", "token", "completion"]:
+            self.assertIn(verb, verbs)
+        self.assertNotIn("lead", verbs)
+        self.assertEqual(complete(PROGRAM, "desc"), ["describe"])
+        self.assertEqual(complete(PROGRAM, "token", ""), ["create", "list", "revoke"])
+
+    def test_bash_completes_options_and_their_values(self):
+        self.assertIn("--worker-cores", complete(PROGRAM, "submit", "job.yaml", "--w"))
+        self.assertEqual(complete(PROGRAM, "list", "-o", ""), ["table", "wide", "json", "yaml", "name"])
+        self.assertEqual(complete(PROGRAM, "list", "-o", "na"), ["name"])
+        self.assertEqual(complete(PROGRAM, "token", "create", "--role", "a"), ["admin"])
+        # As bash takes "--role=a" apart.
+        self.assertEqual(complete(PROGRAM, "token", "create", "--role", "=", "a"), ["admin"])
+        self.assertIn("--coordinator", complete(PROGRAM, "token", "create", "--co"))
+        # Files are bash's own.
+        self.assertEqual(complete(PROGRAM, "submit", ""), [])
+
+    def test_bash_completes_every_command_with_every_option(self):
+        for verb in complete(PROGRAM, ""):
+            options = complete(PROGRAM, verb, "-")
+            shown = output(PROGRAM, verb, "--help")
+            for option in options:
+                self.assertIn(option, shown)
+            self.assertGreaterEqual(len(options), 2, verb)
+
+    def test_names_of_a_service_are_not_run(self):
+        program = os.path.join(os.environ["TEST_FOLDER"], "coordinator")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nprintf '%s\\n' \"$1-1\" '$(touch bad)' 'a b' '*'\n")
+        os.chmod(program, 0o755)
+        self.assertEqual(complete(program, "describe", ""), ["list-1"])
+        self.assertEqual(complete(program, "drain", ""), ["members-1"])
+
+    @needs("zsh", "its script")
+    def test_zsh_reads_its_script(self):
+        output("zsh", "-n", input=script("zsh"))
+
+    @needs("fish", "its script")
+    def test_fish_completes(self):
+        lines = script("fish") + "complete -C 'paceline list -o '"
+        self.assertIn("wide", output("fish", "-c", lines).split())
+
+    def test_other_shells_are_refused(self):
+        result = subprocess.run([PROGRAM, "completion", "tcsh"], capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("tcsh", result.stderr)
+
+
+class ManualPageTest(unittest.TestCase):
+    def test_it_has_all_commands(self):
+        page = output(PROGRAM, "man")
+        for verb in complete(PROGRAM, ""):
+            self.assertIn(f'.SS "paceline {verb}', page)
+
+    @needs("groff", "the page")
+    def test_groff_has_no_warning(self):
+        shown = output("groff", "-man", "-ww", "-Tutf8", "-P-cbou", input=output(PROGRAM, "man"))
+        for text in ["paceline submit JOB [OPTION]...", "--worker-cores TEXT", "PACELINE_COORDINATOR"]:
+            self.assertIn(text, shown.replace("‐", "-").replace("−", "-"))
+
+
+if __name__ == "__main__":
+    import tempfile
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TEST_FOLDER"] = folder
+        unittest.main(argv=sys.argv[:1])
