@@ -113,10 +113,11 @@ absl::Status Fill(const VerbContext& context, const v1::JobFile& file,
   request.set_sha256(file.sha256());
   while (partial.size() < file.size_bytes()) {
     request.set_offset(partial.size());
-    ASSIGN_OR_RETURN(const v1::GetFileResponse piece,
-                     PatientlyGet<v1::GetFileResponse>(context, [&] {
-                       return context.client.GetFile(request);
-                     }));
+    ASSIGN_OR_RETURN(
+        const v1::GetFileResponse piece,
+        PatientlyGet<v1::GetFileResponse>(context, context.patience, [&] {
+          return context.client.GetFile(request);
+        }));
     if (piece.content().empty() ||
         piece.content().size() > file.size_bytes() - partial.size()) {
       return absl::DataLossError(

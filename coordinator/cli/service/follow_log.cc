@@ -14,6 +14,8 @@ namespace {
 // Of a log's end, in which --tail looks for its lines: at first, and at most.
 constexpr int64_t kMinTailBytes = 64 << 10;
 constexpr int64_t kMaxTailBytes = 64 << 20;
+// Who follows a job waits for a coordinator that is away.
+constexpr absl::Duration kForever = absl::InfiniteDuration();
 
 v1::ReadLogRequest RequestFor(const LogPlace& place, bool should_wait) {
   v1::ReadLogRequest request;
@@ -26,9 +28,10 @@ v1::ReadLogRequest RequestFor(const LogPlace& place, bool should_wait) {
 }
 
 absl::StatusOr<v1::ReadLogResponse> ReadPiece(
-    const VerbContext& context, const v1::ReadLogRequest& request) {
+    const VerbContext& context, absl::Duration patience,
+    const v1::ReadLogRequest& request) {
   return PatientlyGet<v1::ReadLogResponse>(
-      context, [&] { return context.client.ReadLog(request); });
+      context, patience, [&] { return context.client.ReadLog(request); });
 }
 
 // The place in `text` where its last `lines` lines begin; npos: it has fewer.
@@ -58,13 +61,13 @@ absl::StatusOr<v1::JobView> FollowLog(const VerbContext& context,
       if (has_ended) return job;
       if (record.state() != told) TellState(context, job);
       told = record.state();
-      ASSIGN_OR_RETURN(job, AwaitChange(context, job));
+      ASSIGN_OR_RETURN(job, AwaitChange(context, job, kForever));
       continue;
     }
     const bool is_last_start = record.generation() == place.generation;
     const bool is_over = has_ended || !is_last_start;
     ASSIGN_OR_RETURN(const v1::ReadLogResponse piece,
-                     ReadPiece(context, RequestFor(place, true)));
+                     ReadPiece(context, kForever, RequestFor(place, true)));
     context.out << piece.text() << std::flush;
     place.offset = piece.next_offset();
     // A daemon may send the end of a log after the end of its task, but one
@@ -75,7 +78,7 @@ absl::StatusOr<v1::JobView> FollowLog(const VerbContext& context,
       place.offset = 0;
     }
     if (!is_over) {
-      ASSIGN_OR_RETURN(job, PatientlyGet<v1::JobView>(context, [&] {
+      ASSIGN_OR_RETURN(job, PatientlyGet<v1::JobView>(context, kForever, [&] {
                          return GetJob(context, place.job);
                        }));
     }
@@ -87,8 +90,9 @@ absl::StatusOr<uint64_t> ReadWholeLog(
     absl::FunctionRef<absl::Status(absl::string_view)> take) {
   LogPlace at = place;
   for (;;) {
-    ASSIGN_OR_RETURN(const v1::ReadLogResponse piece,
-                     ReadPiece(context, RequestFor(at, false)));
+    ASSIGN_OR_RETURN(
+        const v1::ReadLogResponse piece,
+        ReadPiece(context, context.patience, RequestFor(at, false)));
     RETURN_IF_ERROR(take(piece.text()));
     at.offset = piece.next_offset();
     if (piece.text().empty() || piece.is_last()) return at.offset;
@@ -101,7 +105,8 @@ absl::StatusOr<std::string> ReadLogTail(const VerbContext& context,
   for (int64_t bytes = kMinTailBytes;; bytes *= 4) {
     v1::ReadLogRequest request = RequestFor(place, false);
     request.set_offset(-bytes);
-    ASSIGN_OR_RETURN(v1::ReadLogResponse piece, ReadPiece(context, request));
+    ASSIGN_OR_RETURN(v1::ReadLogResponse piece,
+                     ReadPiece(context, context.patience, request));
     const uint64_t begin = piece.next_offset() - piece.text().size();
     std::string text = std::move(*piece.mutable_text());
     LogPlace rest = place;

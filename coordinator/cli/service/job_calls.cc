@@ -39,15 +39,19 @@ absl::StatusOr<v1::JobView> ViewOf(absl::StatusOr<v1::GetJobResponse> got,
 
 }  // namespace
 
-absl::Status Patiently(const VerbContext& context,
+absl::Status Patiently(const VerbContext& context, absl::Duration patience,
                        absl::FunctionRef<absl::Status()> call) {
-  const absl::Time end = MonotonicNow() + context.patience;
+  const absl::Time end = MonotonicNow() + patience;
   absl::Duration pause = kMinPause;
   bool has_told = false;
   for (;;) {
     absl::Status status = call();
     if (IsTransient(status) && !std::exchange(has_told, true)) {
-      context.messages << status.message() << "; trying again" << std::endl;
+      context.messages << status.message() << "; trying again"
+                       << (patience == absl::InfiniteDuration()
+                               ? " until it answers; Ctrl-C ends the wait only"
+                               : "")
+                       << std::endl;
     }
     if (!IsTransient(status) || context.is_interrupted() ||
         MonotonicNow() + pause > end) {
@@ -73,13 +77,15 @@ absl::StatusOr<v1::JobView> GetJob(const VerbContext& context,
 }
 
 absl::StatusOr<v1::JobView> AwaitChange(const VerbContext& context,
-                                        const v1::JobView& job) {
+                                        const v1::JobView& job,
+                                        absl::Duration patience) {
   v1::GetJobRequest request;
   request.set_id(job.record().id());
   request.set_unlike(job.record().state());
-  return ViewOf(PatientlyGet<v1::GetJobResponse>(
-                    context, [&] { return context.client.GetJob(request); }),
-                context, job.record().id());
+  return ViewOf(
+      PatientlyGet<v1::GetJobResponse>(
+          context, patience, [&] { return context.client.GetJob(request); }),
+      context, job.record().id());
 }
 
 void TellState(const VerbContext& context, const v1::JobView& job) {
@@ -109,10 +115,12 @@ absl::StatusOr<v1::JobView> AwaitEnd(const VerbContext& context,
     }
     // Which may take as long as a poll.
     if (left > kServicePoll) {
-      ASSIGN_OR_RETURN(job, AwaitChange(context, job));
+      ASSIGN_OR_RETURN(job, AwaitChange(context, job, left));
     } else {
       Pause(context, std::min(left, kShortPause));
-      ASSIGN_OR_RETURN(job, GetJob(context, id));
+      ASSIGN_OR_RETURN(job, PatientlyGet<v1::JobView>(context, left, [&] {
+                         return GetJob(context, id);
+                       }));
     }
   }
   return job;

@@ -15,14 +15,16 @@
 namespace paceline {
 
 // Calls until the answer is neither Unavailable nor DeadlineExceeded, or the
-// patience is over, or the user interrupts. For calls that may be repeated, to
-// a coordinator that has answered before.
-absl::Status Patiently(const VerbContext& context,
+// patience is over, or the user interrupts; says once that it tries again. For
+// calls that may be repeated, to a coordinator that has answered before:
+// whoever waits for a job does so for as long as the coordinator is away.
+absl::Status Patiently(const VerbContext& context, absl::Duration patience,
                        absl::FunctionRef<absl::Status()> call);
 template <typename Response, typename Call>
-absl::StatusOr<Response> PatientlyGet(const VerbContext& context, Call call) {
+absl::StatusOr<Response> PatientlyGet(const VerbContext& context,
+                                      absl::Duration patience, Call call) {
   absl::StatusOr<Response> response;
-  const absl::Status status = Patiently(context, [&] {
+  const absl::Status status = Patiently(context, patience, [&] {
     response = call();
     return response.status();
   });
@@ -39,13 +41,15 @@ absl::StatusOr<v1::JobView> GetJob(const VerbContext& context,
                                    const std::string& id);
 // The job once its state is not that of `job` any more, or after some seconds.
 absl::StatusOr<v1::JobView> AwaitChange(const VerbContext& context,
-                                        const v1::JobView& job);
+                                        const v1::JobView& job,
+                                        absl::Duration patience);
 
 // Says to the context's messages in which state the job is, and why it waits.
 void TellState(const VerbContext& context, const v1::JobView& job);
 
 // Waits until the job has ended. Its state's changes go to the context's
-// messages. DeadlineExceeded after `timeout`, naming the state.
+// messages. DeadlineExceeded after `timeout`, naming the state; if the
+// coordinator does not answer then, that error.
 absl::StatusOr<v1::JobView> AwaitEnd(
     const VerbContext& context, const std::string& id,
     absl::Duration timeout = absl::InfiniteDuration());

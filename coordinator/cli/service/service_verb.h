@@ -33,7 +33,7 @@ struct VerbContext {
   // with Cancelled.
   std::function<bool()> is_interrupted;
   // How long a coordinator that does not answer, but has answered before, is
-  // asked again.
+  // asked again by verbs that wait for no job.
   absl::Duration patience = absl::Seconds(30);
 };
 

@@ -44,10 +44,11 @@ class SubmitVerb : public ServiceVerb {
     ASSIGN_OR_RETURN(*request.mutable_submission(),
                      MakeSubmission(options_, bundle));
     RETURN_IF_ERROR(UploadFiles(context, bundle));
-    ASSIGN_OR_RETURN(const v1::SubmitJobResponse submitted,
-                     PatientlyGet<v1::SubmitJobResponse>(context, [&] {
-                       return context.client.SubmitJob(request);
-                     }));
+    ASSIGN_OR_RETURN(
+        const v1::SubmitJobResponse submitted,
+        PatientlyGet<v1::SubmitJobResponse>(context, context.patience, [&] {
+          return context.client.SubmitJob(request);
+        }));
     const std::string& id = submitted.id();
     if (format_ == "name") context.out << PeerText(id) << std::endl;
     if (!waits_ && !follows_) {

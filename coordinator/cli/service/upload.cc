@@ -61,7 +61,8 @@ absl::Status UploadFile(const VerbContext& context, const JobBundle& bundle,
         std::min<uint64_t>(progress.received_bytes(), request.size_bytes());
     RETURN_IF_ERROR(ReadPiece(*file, offset, request));
     absl::StatusOr<v1::PutFileResponse> put = PatientlyGet<v1::PutFileResponse>(
-        context, [&] { return context.client.PutFile(request); });
+        context, context.patience,
+        [&] { return context.client.PutFile(request); });
     if (absl::IsDataLoss(put.status())) {
       // What the coordinator had before may have been of another file.
       if (++restarts > 1) return ChangedMeanwhile(bundled);
@@ -96,7 +97,7 @@ absl::Status UploadFiles(const VerbContext& context, const JobBundle& bundle) {
       request.add_sha256(files[i]->file.sha256());
     }
     absl::StatusOr<v1::FindFilesResponse> answer;
-    RETURN_IF_ERROR(Patiently(context, [&] {
+    RETURN_IF_ERROR(Patiently(context, context.patience, [&] {
       answer = context.client.FindFiles(request);
       return answer.status();
     }));

@@ -111,6 +111,9 @@ class FakeJobs : public RpcService {
           if (request.id() != "mnist-17") {
             return done(absl::NotFoundError("no such job"));
           }
+          if (request.unlike() != v1::JOB_STATE_UNSPECIFIED && Loses()) {
+            return done(absl::UnavailableError("lost"));
+          }
           if (request.unlike() == job.record().state()) Step();
           *response.mutable_job() = job;
           done(absl::OkStatus());
@@ -119,6 +122,9 @@ class FakeJobs : public RpcService {
     AddMessages<v1::ReadLogRequest, v1::ReadLogResponse>(
         "ReadLog", kLimit,
         [this](const auto& request, auto& response, const Done& done) {
+          if (request.should_wait() && Loses()) {
+            return done(absl::UnavailableError("lost"));
+          }
           const std::string& log = logs[request.generation()];
           const int64_t size = static_cast<int64_t>(log.size());
           const int64_t begin =
@@ -137,6 +143,8 @@ class FakeJobs : public RpcService {
     job.mutable_record()->set_state(v1::JOB_STATE_QUEUED);
   }
 
+  bool Loses() { return lost_answers > 0 && lost_answers-- > 0; }
+
   // Takes the next of the states, with the start that it is of.
   void Step() {
     if (next == states.size()) return;
@@ -152,6 +160,8 @@ class FakeJobs : public RpcService {
   std::map<uint32_t, std::string> logs;
   std::vector<v1::Submission> submissions;
   bool loses_first = false;
+  // Of calls that wait for news.
+  int lost_answers = 0;
 };
 
 // Makes tokens of one text, and keeps their records.
@@ -228,7 +238,7 @@ class ServiceVerbsTest : public ::testing::Test {
                    .out = out_,
                    .messages = messages_,
                    .is_interrupted = [this] { return is_interrupted_.load(); },
-                   .patience = absl::Seconds(2)});
+                   .patience = patience_});
     error_ = code.status();
     return code.ok() ? *code : 2;
   }
@@ -254,6 +264,7 @@ epochs: 1
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<ServiceClient> client_;
   std::atomic<bool> is_interrupted_ = false;
+  absl::Duration patience_ = absl::Seconds(2);
   std::ostringstream out_;
   std::ostringstream messages_;
   absl::Status error_;
@@ -337,6 +348,25 @@ TEST_F(ServiceVerbsTest, AWaitMayEndEarly) {
   EXPECT_EQ(messages_.str(),
             "job mnist-17 goes on; come back with: coordinator logs -f "
             "mnist-17\n");
+}
+
+// For longer than other verbs have patience.
+TEST_F(ServiceVerbsTest, AWaitOutlivesACoordinator) {
+  for (const char* verb : {"wait", "logs"}) {
+    jobs_.job.mutable_record()->set_state(v1::JOB_STATE_RUNNING);
+    jobs_.job.mutable_record()->set_generation(1);
+    jobs_.states = {{v1::JOB_STATE_SUCCEEDED, 1}};
+    jobs_.next = 0;
+    jobs_.lost_answers = 2;
+    patience_ = absl::ZeroDuration();
+    EXPECT_EQ(verb == std::string("wait")
+                  ? Run(MakeWaitVerb(), {"mnist-17"})
+                  : Run(MakeLogsVerb(), {"mnist-17", "-f"}),
+              0)
+        << error_;
+    EXPECT_EQ(jobs_.lost_answers, 0);
+    EXPECT_THAT(messages_.str(), HasSubstr("; trying again until it answers"));
+  }
 }
 
 TEST_F(ServiceVerbsTest, LogsPrintsTheEnd) {
