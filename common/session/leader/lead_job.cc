@@ -53,13 +53,16 @@ void PrintTasks(const std::vector<TaskView>& tasks) {
 }
 
 // Writes the result. A job with connects_only has no result.
-absl::Status WriteResults(const LeaderOptions& leader, const Outcome& outcome,
+absl::Status WriteResults(const LeadJobOptions& options, const Outcome& outcome,
                           const OwnTasks& own_tasks) {
+  const LeaderOptions& leader = options.leader;
   if (leader.connects_only) return absl::OkStatus();
   RETURN_IF_ERROR(
       WriteOutcome(leader.output_dir, leader.job, outcome,
                    [&](TaskId task) { return own_tasks.exit_code(task); }));
-  std::cerr << "results are in " << leader.output_dir << "\n";
+  if (options.tells_folder) {
+    std::cerr << "results are in " << leader.output_dir << "\n";
+  }
   return absl::OkStatus();
 }
 
@@ -175,7 +178,7 @@ int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
   Tell(outcome, options);
   absl::Status written = WriteModel(options.leader, outcome);
   if (!written.ok()) Fail(written, kJobFailed);
-  const absl::Status results = WriteResults(options.leader, outcome, own_tasks);
+  const absl::Status results = WriteResults(options, outcome, own_tasks);
   if (!results.ok()) Fail(results, kJobFailed);
   written.Update(results);
   std::cout.flush();

@@ -42,6 +42,9 @@ struct LeadJobOptions {
   bool print_json = false;
   // Returns whether the user has asked to stop since the last call.
   std::function<bool()> interrupted;
+  // Whether to print where the results are. In a service they are soon
+  // elsewhere.
+  bool tells_folder = true;
 };
 
 // Leads the job to its end and writes its result into the output folder. Prints

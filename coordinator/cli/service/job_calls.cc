@@ -128,7 +128,11 @@ absl::StatusOr<v1::JobView> AwaitEnd(const VerbContext& context,
 
 int FinishJob(const VerbContext& context, const v1::JobView& job) {
   const v1::JobRecord& record = job.record();
-  if (record.state() == v1::JOB_STATE_SUCCEEDED) return kSuccess;
+  if (record.state() == v1::JOB_STATE_SUCCEEDED) {
+    context.messages << "get its results with: coordinator download "
+                     << PeerText(record.id()) << std::endl;
+    return kSuccess;
+  }
   context.messages << "error: job " << PeerText(record.id())
                    << (record.state() == v1::JOB_STATE_STOPPED ? " was stopped"
                                                                : " failed");

@@ -54,8 +54,8 @@ absl::StatusOr<v1::JobView> AwaitEnd(
     const VerbContext& context, const std::string& id,
     absl::Duration timeout = absl::InfiniteDuration());
 
-// The exit code for a job that has ended. Prints an error to the context's
-// messages unless the job has succeeded.
+// The exit code for a job that has ended. Prints to the context's messages how
+// to get its results, or an error unless the job has succeeded.
 int FinishJob(const VerbContext& context, const v1::JobView& job);
 
 // If the user has interrupted the wait for a job, says how to come back and

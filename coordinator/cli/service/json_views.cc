@@ -111,7 +111,7 @@ nlohmann::ordered_json JobSummaryJson(const v1::JobView& job, absl::Time now) {
 nlohmann::ordered_json JobJson(const v1::JobView& job, absl::Time now) {
   ordered_json json = JobSummaryJson(job, now);
   json["overrides"] = ordered_json::array();
-  for (const std::string& each : job.record().submission().overrides()) {
+  for (const std::string& each : UserOverrides(job.record().submission())) {
     json["overrides"].push_back(each);
   }
   json["files"] = FilesJson(job.record().submission().files());

@@ -152,7 +152,7 @@ std::string JobText(const v1::JobView& job, absl::Time now) {
     }
     AddLine(TypeText(group.type()), needs, text);
   }
-  for (const std::string& each : submission.overrides()) {
+  for (const std::string& each : UserOverrides(submission)) {
     AddLine("set", each, text);
   }
   AddTasks(job, text);

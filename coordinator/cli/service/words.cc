@@ -1,6 +1,7 @@
 #include "coordinator/cli/service/words.h"
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -35,6 +36,15 @@ std::string MemberStateText(const v1::MemberView& member) {
   if (member.is_leaving()) return "leaving";
   if (member.record().is_drained()) return "drained";
   return member.is_open() ? "open" : "closed";
+}
+
+std::vector<std::string> UserOverrides(const v1::Submission& submission) {
+  std::vector<std::string> overrides(submission.overrides().begin(),
+                                     submission.overrides().end());
+  if (!overrides.empty() && absl::StartsWith(overrides.back(), "name=\"")) {
+    overrides.pop_back();
+  }
+  return overrides;
 }
 
 std::string TaskText(const v1::Task& task) {

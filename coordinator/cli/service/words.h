@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -22,6 +23,10 @@ std::string TaskStateText(v1::TaskState state);
 std::string MemberStateText(const v1::MemberView& member);
 // "admin".
 std::string RoleName(v1::Role role);
+
+// The changes that the user made to the job, without the one by which a
+// submission keeps the name of a job that has none (bundle.h).
+std::vector<std::string> UserOverrides(const v1::Submission& submission);
 
 // "leader", "ps-0", "worker-1".
 std::string TaskText(const v1::Task& task);

@@ -332,6 +332,9 @@ TEST_F(ServiceVerbsTest, WaitReturnsHowTheJobEnded) {
     jobs_.job.mutable_record()->set_error("why");
     EXPECT_EQ(Run(MakeWaitVerb(), {"mnist-17"}), code) << error_;
     EXPECT_THAT(messages_.str(), HasSubstr("job mnist-17 is running\n"));
+    EXPECT_THAT(messages_.str(),
+                HasSubstr(code == 0 ? "coordinator download mnist-17\n"
+                                    : "error: job mnist-17"));
   }
   jobs_.job.mutable_record()->set_state(v1::JOB_STATE_FAILED);
   EXPECT_EQ(Run(MakeWaitVerb(), {"mnist-17"}), 1);

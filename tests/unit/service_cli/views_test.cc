@@ -47,6 +47,7 @@ v1::JobView ExampleJob() {
             timeout_micros: 3600000000
             files { path: "job.yaml" sha256: "ab" size_bytes: 10 }
             overrides: "epochs=2"
+            overrides: "name=\"mnist\""
           }
           state: JOB_STATE_FAILED
           generation: 2
