@@ -9,10 +9,8 @@
 #include <utility>
 
 #include "CLI/CLI.hpp"
-#include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
+#include "common/base/option_text.h"
 #include "common/base/peer_text.h"
 #include "common/base/remote_url.h"
 #include "common/base/status_macros.h"
@@ -27,8 +25,7 @@ constexpr char kGroup[] =
     "As a daemon of a service (--coordinator, no --index)";
 // What the coordinator takes.
 constexpr double kMaxCores = 1e6;
-constexpr double kMaxMemoryBytes = 70'368'744'177'664;  // 64 TiB
-constexpr size_t kMaxWordBytes = 253;
+constexpr uint64_t kMaxMemoryBytes = uint64_t{64} << 40;
 
 absl::Status WrongOption(absl::string_view option, absl::string_view value,
                          absl::string_view expected) {
@@ -50,24 +47,12 @@ absl::StatusOr<std::string> NameOf(const std::string& given, TaskType type) {
   return WrongOption("--name", name, kSafeNameRule);
 }
 
-bool IsWord(absl::string_view text) {
-  return !text.empty() && text.size() <= kMaxWordBytes &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return absl::ascii_isgraph(c); });
-}
-
 absl::StatusOr<std::map<std::string, std::string>> LabelsOf(
     const std::vector<std::string>& texts) {
   std::map<std::string, std::string> labels;
   for (const std::string& text : texts) {
-    const size_t sign = text.find('=');
-    const std::string key = text.substr(0, sign);
-    const std::string value =
-        sign == std::string::npos ? "" : text.substr(sign + 1);
-    if (!IsWord(key) || !IsWord(value)) {
-      return WrongOption("--label", text, "KEY=VALUE without spaces");
-    }
-    if (!labels.emplace(key, value).second) {
+    ASSIGN_OR_RETURN(auto key_value, ParseLabel("--label", text));
+    if (!labels.insert(std::move(key_value)).second) {
       return WrongOption("--label", text, "each key once");
     }
   }
@@ -81,9 +66,12 @@ absl::StatusOr<v1::Resources> TotalOf(const DaemonFlags& flags) {
         std::max<uint64_t>(1, std::llround(1000 * flags.cores)));
   }
   if (!flags.memory.empty()) {
-    absl::StatusOr<uint64_t> memory = ParseMemorySize(flags.memory);
-    if (!memory.ok()) return Annotate(memory.status(), "--memory");
-    total.set_memory_bytes(*memory);
+    ASSIGN_OR_RETURN(const uint64_t memory,
+                     ParseSize("--memory", flags.memory));
+    if (memory == 0 || memory > kMaxMemoryBytes) {
+      return WrongOption("--memory", flags.memory, "above 0, at most 64TiB");
+    }
+    total.set_memory_bytes(memory);
   }
   return total;
 }
@@ -216,31 +204,6 @@ absl::StatusOr<DaemonOptions> ResolveDaemonOptions(const DaemonFlags& flags,
                                   ? options.work_folder + "/data-cache"
                                   : fs::absolute(place.data.cache).string();
   return options;
-}
-
-absl::StatusOr<uint64_t> ParseMemorySize(absl::string_view text) {
-  double unit = 1;
-  absl::string_view number = text;
-  const std::pair<absl::string_view, double> units[] = {
-      {"KiB", 1024.0},
-      {"MiB", 1024.0 * 1024},
-      {"GiB", 1024.0 * 1024 * 1024},
-      {"TiB", 1024.0 * 1024 * 1024 * 1024}};
-  for (const auto& [suffix, bytes] : units) {
-    if (absl::ConsumeSuffix(&number, suffix)) unit = bytes;
-  }
-  double count = 0;
-  const bool is_number =
-      number.find_first_not_of("0123456789.") == absl::string_view::npos &&
-      absl::SimpleAtod(number, &count);
-  const double bytes = count * unit;
-  if (is_number && bytes >= 1 && bytes <= kMaxMemoryBytes) {
-    return static_cast<uint64_t>(bytes);
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", PeerText(text),
-                   "\" is no size of a memory; expected one such as 65536, "
-                   "512MiB or 1.5GiB, at most 64TiB"));
 }
 
 }  // namespace paceline

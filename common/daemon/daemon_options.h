@@ -89,10 +89,6 @@ struct DaemonOptions {
 absl::StatusOr<DaemonOptions> ResolveDaemonOptions(const DaemonFlags& flags,
                                                    const DaemonPlace& place);
 
-// "1.5GiB", "512MiB", "65536": bytes. InvalidArgument for other texts, and for
-// 0.
-absl::StatusOr<uint64_t> ParseMemorySize(absl::string_view text);
-
 }  // namespace paceline
 
 #endif  // PACELINE_COMMON_DAEMON_DAEMON_OPTIONS_H_

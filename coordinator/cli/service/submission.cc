@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/base/option_text.h"
 #include "common/base/status_macros.h"
 #include "common/identity/mac.h"
 #include "common/session/leader/run_setup.h"
@@ -20,7 +21,7 @@ constexpr size_t kKeyBytes = 16;
 void AddLabels(CLI::App& app, const std::string& option,
                std::vector<std::string>& labels) {
   app.add_option(option, labels,
-                 "key=value: only on daemons with this label; may be repeated.")
+                 "KEY=VALUE: only on daemons with this label; may be repeated.")
       ->allow_extra_args(false);
 }
 
@@ -39,13 +40,8 @@ absl::StatusOr<v1::TaskGroup> MakeGroup(const std::string& type,
   }
   each.set_gpus(options.gpus);
   for (const std::string& label : options.labels) {
-    const size_t equals = label.find('=');
-    if (equals == label.npos || equals == 0 || equals + 1 == label.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(prefix, "label: \"", label, "\"; expected key=value"));
-    }
-    (*group.mutable_labels())[label.substr(0, equals)] =
-        label.substr(equals + 1);
+    ASSIGN_OR_RETURN(auto key_value, ParseLabel(prefix + "label", label));
+    (*group.mutable_labels())[key_value.first] = std::move(key_value.second);
   }
   return group;
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -13,18 +12,8 @@ namespace paceline {
 namespace {
 
 // Far above what the coordinator accepts, and far from the range of uint64.
-constexpr double kMaxBytes = 1e18;
 constexpr double kMaxCores = 1e9;
 constexpr int64_t kMaxDays = 100'000;
-
-struct SizeUnit {
-  absl::string_view name;
-  double bytes;
-};
-constexpr SizeUnit kSizeUnits[] = {
-    {"", 1},         {"B", 1},        {"KiB", 0x1p10}, {"MiB", 0x1p20},
-    {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"kB", 1e3},     {"KB", 1e3},
-    {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12}};
 
 absl::Status Unexpected(absl::string_view option, absl::string_view text,
                         absl::string_view expected) {
@@ -81,22 +70,6 @@ std::string ShortDuration(absl::Duration duration) {
     return text;
   }
   return "0s";
-}
-
-absl::StatusOr<uint64_t> ParseSize(absl::string_view option,
-                                   absl::string_view text) {
-  const size_t end = text.find_first_not_of("0123456789.");
-  const absl::string_view number = text.substr(0, end);
-  const absl::string_view unit = absl::StripAsciiWhitespace(
-      end == text.npos ? absl::string_view() : text.substr(end));
-  double value = 0;
-  if (absl::SimpleAtod(number, &value)) {
-    for (const SizeUnit& each : kSizeUnits) {
-      if (each.name != unit || value * each.bytes > kMaxBytes) continue;
-      return static_cast<uint64_t>(std::llround(value * each.bytes));
-    }
-  }
-  return Unexpected(option, text, "a size such as 512MiB or 4GiB");
 }
 
 std::string ShortSize(uint64_t bytes) {

@@ -1,4 +1,5 @@
-// Durations, sizes and numbers of cores as people write and read them.
+// Durations, sizes and numbers of cores as people write and read them; sizes
+// are read by common/base/option_text.h.
 #ifndef PACELINE_COORDINATOR_CLI_SERVICE_UNITS_H_
 #define PACELINE_COORDINATOR_CLI_SERVICE_UNITS_H_
 
@@ -18,9 +19,6 @@ absl::StatusOr<absl::Duration> ParseDuration(absl::string_view option,
 // "3s", "2m", "1h5m", "4d2h": the two largest units. Below a second: "0s".
 std::string ShortDuration(absl::Duration duration);
 
-// Bytes: "4GiB", "1.5GB", "512 MiB", "1048576".
-absl::StatusOr<uint64_t> ParseSize(absl::string_view option,
-                                   absl::string_view text);
 // "512 B", "1.5 MiB".
 std::string ShortSize(uint64_t bytes);
 

@@ -213,7 +213,7 @@ TEST_F(BundleTest, TheSubmissionHasAGroupOfEachType) {
   EXPECT_THAT(submission->overrides(), ElementsAre("name=\"mine\""));
   options.worker.labels = {"zone"};
   EXPECT_EQ(MakeSubmission(options, *bundle).status().message(),
-            "--worker-label: \"zone\"; expected key=value");
+            "--worker-label: \"zone\"; expected KEY=VALUE without spaces");
 }
 
 }  // namespace
