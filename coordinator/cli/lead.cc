@@ -150,9 +150,9 @@ int Lead(const LeadOptions& options, Interrupt& interrupt) {
   const auto interrupted = [&] { return interrupt.Taken(); };
   DaemonsTasks tasks(EvaluatorOf(options, *leader), options.port_file,
                      interrupted);
-  return LeadJob({*std::move(leader), options.resume, /*print_json=*/false,
-                  interrupted, /*tells_folder=*/false},
-                 tasks);
+  return LeadJob(
+      {*std::move(leader), options.resume, /*print_json=*/false, interrupted},
+      tasks);
 }
 
 }  // namespace paceline

@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "common/base/option_text.h"
 #include "common/base/status_macros.h"
 #include "coordinator/cli/service/units.h"
 

@@ -60,7 +60,7 @@ absl::Status WriteResults(const LeadJobOptions& options, const Outcome& outcome,
   RETURN_IF_ERROR(
       WriteOutcome(leader.output_dir, leader.job, outcome,
                    [&](TaskId task) { return own_tasks.exit_code(task); }));
-  if (options.tells_folder) {
+  if (!leader.is_placed_by_queue) {
     std::cerr << "results are in " << leader.output_dir << "\n";
   }
   return absl::OkStatus();

@@ -42,9 +42,6 @@ struct LeadJobOptions {
   bool print_json = false;
   // Returns whether the user has asked to stop since the last call.
   std::function<bool()> interrupted;
-  // Whether to print where the results are. In a service they are soon
-  // elsewhere.
-  bool tells_folder = true;
 };
 
 // Leads the job to its end and writes its result into the output folder. Prints
@@ -53,7 +50,8 @@ struct LeadJobOptions {
 // connects_only it prints the addresses of the tasks instead, and writes no
 // result.
 //
-// Of a job that a queue has placed, the first request to stop waits for a last
+// Of a job that a queue has placed, the results are soon elsewhere, so it does
+// not say where they are. The first request to stop waits for a last
 // checkpoint, and the second does not. If a task of it that it cannot do
 // without was asked to leave, the exit code is kRestart.
 //
