@@ -51,6 +51,11 @@ VALUES = {
         "worker": {"pdb": {"enabled": False}, "resources": {"requests": None, "limits": None}},
     },
 }
+VALUES["tls by secret"] = {"tls": {"enabled": True, "secretName": "our-tls"}, "worker": VALUES["gpu"]["worker"],
+                           "coordinator": {"extraArgs": ["--token-file", "/etc/token"]}}
+VALUES["tls by cert-manager"] = {
+    "tls": {"enabled": True, "certManager": {
+        "enabled": True, "issuerRef": {"name": "lab", "kind": "ClusterIssuer"}, "dnsNames": ["jobs.example.com"]}}}
 
 # (values, what the error says)
 WRONG_VALUES = [
@@ -72,6 +77,15 @@ WRONG_VALUES = [
     ({"image": {"pullPolicy": "Sometimes"}}, "pullPolicy"),
     ({"secret": {"name": "Not_A_Name"}}, "name"),
     ({"runAs": {"user": 0}}, "user"),
+    ({"tls": {"enabled": True}}, "neither secretName nor certManager"),
+    ({"tls": {"enabled": True, "secretName": "a", "certManager": {"enabled": True}}}, "expected one of them"),
+    ({"tls": {"enabled": True, "certManager": {"enabled": True}}}, "issuerRef.name is empty"),
+    ({"tls": {"secretName": "a"}}, "enabled is false"),
+    ({"tls": {"certManager": {"enabled": True, "issuerRef": {"name": "a"}}}}, "enabled is false"),
+    ({"tls": {"enabled": True, "secretName": "Not_A_Name"}}, "secretName"),
+    ({"tls": {"certManager": {"duration": "90d"}}}, "duration"),
+    ({"tls": {"certManager": {"dnsNames": ["a b"]}}}, "dnsNames"),
+    ({"coordinator": {"extraArgs": [1]}}, "extraArgs"),
     ({"data": [{"name": "sets", "path": "data", "volume": {"emptyDir": {}}}]}, "path"),
     ({"data": [{"name": "sets", "path": "/data"}]}, "volume"),
 ]
@@ -88,6 +102,9 @@ class ChartTest(unittest.TestCase):
         count = 0
         for name, values in VALUES.items():
             for thing in chart.render(values):
+                # Kubernetes knows no schema of cert-manager's.
+                if thing["apiVersion"] == "cert-manager.io/v1":
+                    continue
                 for version in KUBERNETES_VERSIONS:
                     with self.subTest(name, kind=thing["kind"], version=version):
                         kubernetes_validate.validate(thing, version, strict=True)
@@ -151,7 +168,42 @@ class ChartTest(unittest.TestCase):
         daemon = chart.pod_templates(chart.render({}))["demo-paceline-worker"]["spec"]["containers"][0]
         self.assertLessEqual(
             {"--coordinator=demo-paceline-coordinator:2222", "--name=$(POD_NAME)",
-             "--advertise=$(POD_NAME).demo-paceline-worker"}, set(daemon["command"]))
+             "--advertise=$(POD_NAME).demo-paceline-worker.ml.svc"}, set(daemon["command"]))
+
+    def test_all_pods_have_the_certificate(self):
+        for name, secret in [("tls by secret", "our-tls"), ("tls by cert-manager", "demo-paceline-tls")]:
+            objects = chart.render(VALUES[name])
+            pods = [template["spec"] for template in chart.pod_templates(objects).values()]
+            pods += [pod["spec"] for pod in chart.of_kind(objects, "Pod").values()]
+            self.assertEqual(len(pods), 4)
+            for pod in pods:
+                volume, = (each for each in pod["volumes"] if each["name"] == "tls")
+                self.assertEqual((volume["secret"]["secretName"], volume["secret"]["defaultMode"]), (secret, 0o440))
+                container, = pod["containers"]
+                mount, = (each for each in container["volumeMounts"] if each["name"] == "tls")
+                self.assertTrue(mount["readOnly"])
+                files = {f"{mount['mountPath']}/{item['path']}" for item in volume["secret"]["items"]}
+                given = {word.split("=")[1] for word in container["command"] if word.startswith("--tls-")}
+                self.assertEqual((given, len(given)), (files, 3))
+                for probe in ["startupProbe", "livenessProbe", "readinessProbe"]:
+                    self.assertNotIn("grpc", container.get(probe, {}))
+        self.assertNotIn("--tls-", str(chart.render({})))
+
+    def test_cert_manager_is_asked_for_the_names_that_are_called(self):
+        objects = chart.render(VALUES["tls by cert-manager"])
+        certificate, = chart.of_kind(objects, "Certificate").values()
+        self.assertEqual(certificate["apiVersion"], "cert-manager.io/v1")
+        spec = certificate["spec"]
+        self.assertEqual(spec["issuerRef"], {"name": "lab", "kind": "ClusterIssuer", "group": "cert-manager.io"})
+        self.assertLessEqual({"server auth", "client auth"}, set(spec["usages"]))
+        self.assertLessEqual({"jobs.example.com", "demo-paceline-coordinator"}, set(spec["dnsNames"]))
+        for component in ["ps", "worker"]:
+            command = chart.pod_templates(objects)[f"demo-paceline-{component}"]["spec"]["containers"][0]["command"]
+            advertised, = (word.split("=")[1] for word in command if word.startswith("--advertise="))
+            self.assertIn(advertised.replace("$(POD_NAME)", "*"), spec["dnsNames"])
+            # Neither gRPC nor OpenSSL takes a wildcard of one more label.
+            self.assertGreater(advertised.count("."), 1)
+        self.assertFalse(chart.of_kind(chart.render(VALUES["tls by secret"]), "Certificate"))
 
     def test_workers_get_gpus_and_their_image(self):
         pods = chart.pod_templates(chart.render(VALUES["gpu"]))
@@ -168,7 +220,7 @@ class ChartTest(unittest.TestCase):
             self.assertLessEqual(len(name), 52 if thing["kind"] == "StatefulSet" else 63)
 
     def test_programs_know_the_options_of_their_pods(self):
-        for template in chart.pod_templates(chart.render(VALUES["data"])).values():
+        for template in chart.pod_templates(chart.render(dict(VALUES["data"], tls=VALUES["tls by secret"]["tls"]))).values():
             program, *options = template["spec"]["containers"][0]["command"]
             program = f"{BUILD}/bin/{os.path.basename(program)}"
             verbs = [option for option in options[:1] if not option.startswith("-")]
@@ -186,6 +238,11 @@ class ChartTest(unittest.TestCase):
         for part in ["create secret generic ours", "--from-literal=token=", "demo-paceline-coordinator 7000",
                      "networkPolicy.clients"]:
             self.assertIn(part, text)
+        self.assertNotIn("tls", text)
+        text = chart.notes(VALUES["tls by secret"])
+        for part in ["Secret our-tls", "- demo-paceline-coordinator.ml.svc\n", r"{.data.tls\.crt}", "members $tls"]:
+            self.assertIn(part, text)
+        self.assertIn("once cert-manager", chart.notes(VALUES["tls by cert-manager"]))
 
     def test_the_version_is_that_of_the_programs(self):
         root = os.path.join(chart.CHART, "../../..")

@@ -85,4 +85,6 @@ class PodNetwork:
             file.writelines(f"{address} {name}\n" for name, address in self.names.items())
 
     def on_node(self, *command):
-        return ["nsenter", f"--net=/run/netns/{self.node}", *command]
+        """A command as it is started on the node, which knows the names too."""
+        return ["nsenter", f"--net=/run/netns/{self.node}", "unshare", "--mount", "sh", "-c",
+                f'mount --bind {self.hosts_path} /etc/hosts && exec "$@"', "sh", *command]

@@ -16,6 +16,7 @@ import container
 import pod_network
 
 HEALTH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "health.py")
+CONNECT = "until (exec 3<>/dev/tcp/$0/$1) 2>/dev/null; do sleep 0.1; done"
 
 
 class Pods:
@@ -130,10 +131,12 @@ class Pods:
         self.probe_pod(f"{name}-{ordinal}", self.stateful_sets[name]["spec"]["template"]["spec"], kind)
 
     def probe_pod(self, pod, spec, kind):
-        probe = spec["containers"][0][kind]["grpc"]
-        address = f"{self.network.addresses[pod]}:{probe['port']}"
-        subprocess.run(self.network.on_node(sys.executable, HEALTH, address, probe["service"]), check=True,
-                       capture_output=True, text=True)
+        probe, address = spec["containers"][0][kind], self.network.addresses[pod]
+        if "tcpSocket" in probe:
+            command = ["timeout", "30", "bash", "-c", CONNECT, address, str(probe["tcpSocket"]["port"])]
+        else:
+            command = [sys.executable, HEALTH, f"{address}:{probe['grpc']['port']}", probe["grpc"]["service"]]
+        subprocess.run(self.network.on_node(*command), check=True, capture_output=True, text=True)
 
     def log(self, pod):
         with open(f"{self.folder}/logs/{pod}", encoding="utf-8") as file:

@@ -1,6 +1,7 @@
 """Runs the chart's pods, and a job in them: pods_test.py REPOSITORY BUILD.
 
-Each pod has a network namespace of its own, and the image's content as its root file system.
+Each pod has a network namespace of its own, and the image's content as its root file system. They
+talk over TLS, with a certificate for the names that the chart asks cert-manager for.
 """
 
 import json
@@ -11,6 +12,7 @@ import tempfile
 import time
 import unittest
 
+import certificates
 import chart
 import image
 import pod_network
@@ -23,6 +25,7 @@ COORDINATOR, WORKER = "demo-paceline-coordinator", "demo-paceline-worker"
 VALUES = {
     "ps": {"extraArgs": ["--cores", "1.5"]},
     "worker": {"extraArgs": ["--cores", "1"]},
+    "tls": {"enabled": True, "certManager": {"enabled": True, "issuerRef": {"name": "lab"}}},
     "data": [{"name": "sets", "path": small_job.DATA, "volume": {"hostPath": {"path": small_job.DATA}}}],
 }
 EPOCHS = 60
@@ -46,18 +49,23 @@ class PodsTest(unittest.TestCase):
         self.folder = folder.name
         os.chmod(self.folder, 0o755)
         self.objects = chart.render(VALUES)
+        certificate, = chart.of_kind(self.objects, "Certificate").values()
+        tls = {certificate["spec"]["secretName"]: certificates.secret(certificate["spec"]["dnsNames"])}
         secret = "0123456789abcdef" * 4
-        self.pods = pods.Pods(*image.content(REPOSITORY, BUILD), {"paceline-secret": {"secret": secret}},
+        self.pods = pods.Pods(*image.content(REPOSITORY, BUILD), {"paceline-secret": {"secret": secret}, **tls},
                               self.folder + "/state", "ml", self.objects)
         self.addCleanup(self.pods.remove_all)
-        with open(self.folder + "/secret", "w", encoding="utf-8") as file:
-            file.write(secret)
+        for name, text in {"secret": secret, **tls["demo-paceline-tls"]}.items():
+            with open(f"{self.folder}/{name}", "w", encoding="utf-8") as file:
+                file.write(text)
 
     def paceline(self, *arguments):
         """A verb, from the node; what it prints."""
         result = subprocess.run(
-            self.pods.network.on_node(BUILD + "/bin/coordinator", *arguments),
-            env={"PACELINE_COORDINATOR": self.pods.network.SERVICE_ADDRESS + ":2222",
+            self.pods.network.on_node(
+                BUILD + "/bin/coordinator", *arguments, f"--tls-cert={self.folder}/tls.crt",
+                f"--tls-key={self.folder}/tls.key", f"--tls-ca={self.folder}/ca.crt"),
+            env={"PATH": os.environ["PATH"], "PACELINE_COORDINATOR": COORDINATOR + ":2222",
                  "PACELINE_SECRET_FILE": self.folder + "/secret"},
             capture_output=True, text=True, timeout=240, check=False)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr + self.logs())

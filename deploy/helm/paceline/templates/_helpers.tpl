@@ -65,6 +65,75 @@ secret:
   items: [{key: {{ .Values.secret.key | quote }}, path: secret}]
 {{- end }}
 
+{{/* The Secret with the certificate; "" without TLS. */}}
+{{- define "paceline.tlsSecret" -}}
+{{- with .Values.tls }}
+{{- $isManaged := .certManager.enabled }}
+{{- if and .secretName $isManaged }}
+{{- fail (printf "tls: secretName is %q, and certManager.enabled true; expected one of them" .secretName) }}
+{{- else if and .enabled (not .secretName) (not $isManaged) }}
+{{- fail "tls: enabled is true, but there is neither secretName nor certManager.enabled; expected one of them" }}
+{{- else if and (not .enabled) (or .secretName $isManaged) }}
+{{- fail "tls: enabled is false, but there is secretName or certManager.enabled; expected true" }}
+{{- else if and $isManaged (not .certManager.issuerRef.name) }}
+{{- fail "tls.certManager: issuerRef.name is empty; expected an issuer's name" }}
+{{- else if .enabled }}
+{{- .secretName | default (printf "%s-tls" (include "paceline.name" $)) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "paceline.tlsArgs" -}}
+{{- if include "paceline.tlsSecret" . }}
+- --tls-cert=/etc/paceline-tls/tls.crt
+- --tls-key=/etc/paceline-tls/tls.key
+- --tls-ca=/etc/paceline-tls/ca.crt
+{{- end }}
+{{- end }}
+
+{{- define "paceline.tlsMount" -}}
+{{- if include "paceline.tlsSecret" . }}
+- {name: tls, mountPath: /etc/paceline-tls, readOnly: true}
+{{- end }}
+{{- end }}
+
+{{- define "paceline.tlsVolume" -}}
+{{- with include "paceline.tlsSecret" . }}
+- name: tls
+  secret:
+    secretName: {{ . }}
+    defaultMode: 0440
+    items: [{key: tls.crt, path: tls.crt}, {key: tls.key, path: tls.key}, {key: ca.crt, path: ca.crt}]
+{{- end }}
+{{- end }}
+
+{{/* What the certificate must be for. A wildcard's domain needs a dot, so
+     daemons advertise the names with the namespace. */}}
+{{- define "paceline.dnsNames" -}}
+{{- $name := include "paceline.name" . }}
+{{- $domain := printf "%s.svc" .Release.Namespace }}
+- {{ $name }}-coordinator
+- {{ $name }}-coordinator.{{ .Release.Namespace }}
+- {{ $name }}-coordinator.{{ $domain }}
+- {{ $name }}-coordinator.{{ $domain }}.cluster.local
+- {{ printf "*.%s-ps.%s" $name $domain | quote }}
+- {{ printf "*.%s-worker.%s" $name $domain | quote }}
+{{- range .Values.tls.certManager.dnsNames }}
+- {{ . | quote }}
+{{- end }}
+{{- end }}
+
+{{/* A probe of the coordinator: (list ROOT SERVICE). Kubelets' gRPC speaks no
+     TLS, so with TLS they only connect. */}}
+{{- define "paceline.probe" -}}
+{{- $port := (first .).Values.coordinator.port -}}
+{{- if include "paceline.tlsSecret" (first .) -}}
+tcpSocket: {port: {{ $port }}}
+{{- else -}}
+grpc: {port: {{ $port }}, service: {{ last . }}}
+{{- end }}
+{{- end }}
+
 {{/* Where the pods of a component run: (its values). */}}
 {{- define "paceline.placement" -}}
 {{- range $key := list "nodeSelector" "tolerations" "affinity" "topologySpreadConstraints" }}
