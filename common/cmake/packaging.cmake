@@ -39,6 +39,7 @@ set(DOC_FOLDER share/doc/paceline)
 install(FILES README.md CHANGELOG.md docs/reference.md deploy/debian/copyright DESTINATION ${DOC_FOLDER}
   COMPONENT paceline)
 install(FILES deploy/systemd/README.md DESTINATION ${DOC_FOLDER} RENAME systemd.md COMPONENT paceline)
+install(FILES deploy/systemd/tls.conf DESTINATION ${DOC_FOLDER} COMPONENT paceline)
 install(DIRECTORY deploy/jobs/ DESTINATION ${DOC_FOLDER}/examples COMPONENT paceline)
 
 set(CPACK_COMPONENTS_ALL paceline)

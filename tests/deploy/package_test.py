@@ -14,6 +14,7 @@ import time
 import unittest
 
 import addresses
+import certificates
 import health
 import packages
 import small_job
@@ -23,6 +24,7 @@ REPOSITORY, BUILD = map(os.path.abspath, sys.argv[1:3])
 PROGRAMS = ["coordinator", "ps_server", "worker"]
 SERVICES = ["coordinator", "ps", "worker"]
 MOST_MEBIBYTES = 20
+TLS_DROP_IN = REPOSITORY + "/deploy/systemd/tls.conf"
 
 
 def run(*command, **options):
@@ -53,9 +55,11 @@ class PackageTest(unittest.TestCase):
     def field(self, name):
         return run("dpkg-deb", "--field", self.package, name).strip()
 
-    def command(self, service, changes):
+    def command(self, service, changes, drop_in=None):
         """The command line of a service's unit, in the root."""
         unit = units.read_unit(f"{self.root}/usr/lib/systemd/system/paceline-{service}.service")
+        if drop_in:
+            unit = units.read_unit(drop_in, unit)
         variables = units.read_environment(self.root + unit["Service", "EnvironmentFile"][0])
         state = f"{self.root}/var/lib"
         words = units.command_line(unit, {**variables, **changes}, {"S": state, "d": self.folder.name})
@@ -93,7 +97,7 @@ class PackageTest(unittest.TestCase):
 
     def test_programs_know_the_options_of_their_units(self):
         for service in SERVICES:
-            program, *options = self.command(service, {})
+            program, *options = self.command(service, {}, TLS_DROP_IN)
             verbs = options[:1] if service == "coordinator" else []
             known = run(program, *verbs, "--help")
             if not verbs and "--work " not in known:
@@ -103,10 +107,10 @@ class PackageTest(unittest.TestCase):
                 if option.startswith("--"):
                     self.assertIn(option, known)
 
-    def start(self, service, changes):
+    def start(self, service, changes, drop_in=None):
         """Starts what a unit would; it ends with the test."""
         with open(f"{self.folder.name}/{service}.log", "w", encoding="utf-8") as log:
-            process = subprocess.Popen(self.command(service, changes), stdout=log, stderr=log)
+            process = subprocess.Popen(self.command(service, changes, drop_in), stdout=log, stderr=log)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
@@ -133,6 +137,23 @@ class PackageTest(unittest.TestCase):
         for process in reversed(services):
             process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(timeout=30), 0)
+
+    def test_a_drop_in_has_them_talk_over_tls(self):
+        for name, text in {"secret": "0123456789abcdef" * 4, **certificates.secret(["localhost"])}.items():
+            with open(f"{self.folder.name}/{name}", "w", encoding="utf-8") as file:
+                file.write(text)
+        address = addresses.free_address()
+        self.start("coordinator", {"PACELINE_LISTEN": address}, TLS_DROP_IN)
+        self.start("worker", {"PACELINE_COORDINATOR": address, "PACELINE_OPTIONS": "--name tls-worker"}, TLS_DROP_IN)
+        call = [self.root + "/usr/bin/paceline", "members", "--coordinator", address,
+                "--secret-file", self.folder.name + "/secret"]
+        tls = [f"--tls-{option}={self.folder.name}/{name}"
+               for option, name in [("cert", "tls.crt"), ("key", "tls.key"), ("ca", "ca.crt")]]
+        end = time.monotonic() + 30
+        while "tls-worker" not in subprocess.run([*call, *tls], capture_output=True, text=True, check=False).stdout:
+            self.assertLess(time.monotonic(), end, "no worker")
+            time.sleep(0.2)
+        self.assertNotEqual(subprocess.run(call, capture_output=True, check=False).returncode, 0)
 
     def wait_for_members(self, program, environment, names):
         end = time.monotonic() + 30

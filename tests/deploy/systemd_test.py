@@ -2,6 +2,7 @@
 
 import glob
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,11 +37,19 @@ class SystemdTest(unittest.TestCase):
                            env={**os.environ, "DESTDIR": root}, check=True, capture_output=True)
             installed = glob.glob(root + "/usr/lib/systemd/system/*")
             self.assertEqual(len(installed), len(UNITS))
-            result = subprocess.run(
-                ["systemd-analyze", "verify", f"--root={root}", "--man=no", "--recursive-errors=no",
-                 *map(os.path.basename, installed)],
-                capture_output=True, text=True, check=False)
-            self.assertEqual((result.returncode, result.stdout + result.stderr), (0, ""))
+            self.verify(root, installed)
+            for path in UNITS:
+                folder = f"{root}/etc/systemd/system/{os.path.basename(path)}.d"
+                os.makedirs(folder)
+                shutil.copy(root + "/usr/share/doc/paceline/tls.conf", folder)
+            self.verify(root, installed)
+
+    def verify(self, root, installed):
+        result = subprocess.run(
+            ["systemd-analyze", "verify", f"--root={root}", "--man=no", "--recursive-errors=no",
+             *map(os.path.basename, installed)],
+            capture_output=True, text=True, check=False)
+        self.assertEqual((result.returncode, result.stdout + result.stderr), (0, ""))
 
     def test_their_files_are_theirs(self):
         for path in UNITS:
@@ -51,6 +60,18 @@ class SystemdTest(unittest.TestCase):
             words = units.command_line(unit, variables, {"S": "/var/lib", "d": "/run/credentials"})
             self.assertIn(f"/var/lib/{name}", words)
             self.assertIn("/run/credentials/secret", words)
+            self.assertFalse([word for word in words if word.startswith("--tls")])
+
+    def test_a_drop_in_adds_tls(self):
+        for path in UNITS:
+            unit = units.read_unit(REPOSITORY + "/deploy/systemd/tls.conf", units.read_unit(path))
+            variables = units.read_environment(path.removesuffix("service") + "default")
+            words = units.command_line(unit, variables, {"S": "/var/lib", "d": "/run/credentials"})
+            credentials = [value.split(":")[0] for value in unit["Service", "LoadCredential"]]
+            self.assertEqual(credentials, ["secret", "tls.crt", "tls.key", "ca.crt"])
+            given = words[words.index("--secret-file"):]
+            self.assertEqual(given[1::2], [f"/run/credentials/{name}" for name in credentials])
+            self.assertEqual(given[2::2], ["--tls-cert", "--tls-key", "--tls-ca"])
 
 
 if __name__ == "__main__":
