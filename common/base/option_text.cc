@@ -13,6 +13,9 @@ namespace {
 
 // Far above what any machine has, and far from the range of uint64.
 constexpr double kMaxSizeBytes = 1e18;
+// Far above what the coordinator accepts, and far from the range of uint64.
+constexpr double kMaxCores = 1e9;
+constexpr int64_t kMaxDays = 100'000;
 // Of a label's key or value: what the coordinator takes.
 constexpr size_t kMaxWordBytes = 253;
 
@@ -53,6 +56,43 @@ absl::StatusOr<uint64_t> ParseSize(absl::string_view option,
     }
   }
   return UnexpectedText(option, text, "a size such as 512MiB or 4GiB");
+}
+
+absl::StatusOr<absl::Duration> ParseDuration(absl::string_view option,
+                                             absl::string_view text) {
+  const absl::Status error = UnexpectedText(
+      option, text, "a duration above 0, such as 90s, 1h30m or 2d");
+  absl::Duration duration;
+  absl::string_view rest = text;
+  if (const size_t end = text.find('d'); end != text.npos) {
+    int64_t days = 0;
+    if (!absl::SimpleAtoi(text.substr(0, end), &days) || days < 0 ||
+        days > kMaxDays) {
+      return error;
+    }
+    duration = absl::Hours(24) * days;
+    rest = text.substr(end + 1);
+  }
+  absl::Duration time;
+  if ((!rest.empty() || rest.size() == text.size()) &&
+      !absl::ParseDuration(rest, &time)) {
+    return error;
+  }
+  duration += time;
+  if (duration <= absl::ZeroDuration() ||
+      duration > absl::Hours(24) * kMaxDays) {
+    return error;
+  }
+  return duration;
+}
+
+absl::StatusOr<uint64_t> ParseCores(absl::string_view option,
+                                    absl::string_view text) {
+  double cores = 0;
+  if (!absl::SimpleAtod(text, &cores) || !(cores >= 0 && cores <= kMaxCores)) {
+    return UnexpectedText(option, text, "a number of cores, such as 4 or 0.5");
+  }
+  return static_cast<uint64_t>(std::llround(cores * 1000));
 }
 
 absl::StatusOr<std::pair<std::string, std::string>> ParseLabel(

@@ -1,4 +1,4 @@
-// Sizes and labels as people write them in options.
+// Sizes, durations, cores and labels as people write them in options.
 #ifndef PACELINE_COMMON_BASE_OPTION_TEXT_H_
 #define PACELINE_COMMON_BASE_OPTION_TEXT_H_
 
@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 
 namespace paceline {
 
@@ -15,6 +16,14 @@ namespace paceline {
 // `option`, the text and what is expected; the same below.
 absl::StatusOr<uint64_t> ParseSize(absl::string_view option,
                                    absl::string_view text);
+
+// "90s", "1h30m", "2d": above 0.
+absl::StatusOr<absl::Duration> ParseDuration(absl::string_view option,
+                                             absl::string_view text);
+
+// Thousandths of a core: 500 for "0.5".
+absl::StatusOr<uint64_t> ParseCores(absl::string_view option,
+                                    absl::string_view text);
 
 // "KEY=VALUE", both of visible ASCII characters, at most 253 each.
 absl::StatusOr<std::pair<std::string, std::string>> ParseLabel(

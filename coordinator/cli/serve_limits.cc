@@ -10,7 +10,6 @@
 #include "absl/strings/str_split.h"
 #include "common/base/option_text.h"
 #include "common/base/status_macros.h"
-#include "coordinator/cli/service/units.h"
 
 namespace paceline {
 namespace {

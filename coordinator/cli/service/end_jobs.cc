@@ -3,11 +3,11 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "common/base/option_text.h"
 #include "common/base/status_macros.h"
 #include "common/process/exit_code.h"
 #include "coordinator/cli/command_tree.h"
 #include "coordinator/cli/service/job_calls.h"
-#include "coordinator/cli/service/units.h"
 
 namespace paceline {
 namespace {

@@ -10,7 +10,6 @@
 #include "common/base/status_macros.h"
 #include "common/identity/mac.h"
 #include "common/session/leader/run_setup.h"
-#include "coordinator/cli/service/units.h"
 
 namespace paceline {
 namespace {

@@ -7,6 +7,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/option_text.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/process/exit_code.h"
@@ -14,7 +15,6 @@
 #include "coordinator/cli/service/output_format.h"
 #include "coordinator/cli/service/service_verb.h"
 #include "coordinator/cli/service/table.h"
-#include "coordinator/cli/service/units.h"
 #include "coordinator/cli/service/views.h"
 
 namespace paceline {

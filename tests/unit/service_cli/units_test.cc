@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "common/base/option_text.h"
 #include "gtest/gtest.h"
 
 namespace paceline {
