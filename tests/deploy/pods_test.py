@@ -28,7 +28,7 @@ VALUES = {
     "tls": {"enabled": True, "certManager": {"enabled": True, "issuerRef": {"name": "lab"}}},
     "data": [{"name": "sets", "path": small_job.DATA, "volume": {"hostPath": {"path": small_job.DATA}}}],
 }
-EPOCHS = 60
+EPOCHS = 45
 
 
 def obstacle():
