@@ -1,5 +1,6 @@
 #include "common/session/leader/shard_calls.h"
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <system_error>
@@ -8,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "common/base/clock.h"
 #include "common/base/peer_count.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
@@ -156,16 +158,15 @@ void ShardCalls::Snapshot(const std::string& path, SnapshotDone done) {
 void ShardCalls::WriteCheckpoint(const std::string& folder, WriteDone done) {
   v1::WriteCheckpointRequest request;
   request.set_name(std::filesystem::path(folder).filename().string());
+  const absl::Time deadline = MonotonicNow() + limits::kCheckpointTimeout;
   using Answers = absl::StatusOr<std::vector<v1::WriteCheckpointResponse>>;
   Done<v1::WriteCheckpointResponse> all_done =
-      [this, folder, done = std::move(done)](const Answers& answers) {
+      [this, folder, deadline, done = std::move(done)](const Answers& answers) {
         Files files = ReadFiles(answers);
         const bool may_collect = std::filesystem::path(folder).is_relative() &&
                                  (files.ok() || !IsOpenEnded(files.status()));
-        std::vector<size_t> elsewhere;
-        if (may_collect) elsewhere = ShardsElsewhere(folder, shards_.size());
-        if (elsewhere.empty()) return done(std::move(files));
-        StartToCollect(folder, std::move(elsewhere), std::move(files), done);
+        if (!may_collect) return done(std::move(files));
+        StartToCollect(folder, deadline, std::move(files), done);
       };
   CallAll(&PsClient::WriteCheckpoint, request, limits::kCheckpointTimeout,
           std::move(all_done));
@@ -189,44 +190,58 @@ ShardCalls::Files ShardCalls::ReadFiles(
   return files;
 }
 
-void ShardCalls::StartToCollect(const std::string& folder,
-                                std::vector<size_t> shards, Files files,
-                                const WriteDone& done) {
-  auto work = [this, folder, shards = std::move(shards),
-               files = std::move(files), done]() mutable {
-    const std::string name = std::filesystem::path(folder).filename().string();
-    if (files.ok()) {
-      const absl::Status collected = CollectShardFiles(
-          folder, shards, *files, [&](size_t shard, uint64_t offset_bytes) {
-            return ReadPiece(shard, name, offset_bytes);
-          });
-      if (!collected.ok()) files = collected;
-    }
-    Discard(shards, name);
-    done(std::move(files));
+void ShardCalls::StartToCollect(const std::string& folder, absl::Time deadline,
+                                Files files, const WriteDone& done) {
+  auto work = [this, folder, deadline, files = std::move(files), done] {
+    done(Collect(folder, deadline, files));
   };
-  absl::Status started;
+  std::thread last;
   {
     MutexLock lock(mutex_);
-    // The last one has called its `done`, so it is about to end.
-    if (collector_.joinable()) collector_.join();
-    try {
-      collector_ = std::thread(std::move(work));
-    } catch (const std::system_error& error) {
-      started = absl::ResourceExhaustedError(
-          absl::StrCat("cannot start a thread: ", error.what()));
-    }
+    last = std::move(collector_);
+  }
+  // It has called its `done`, so it is about to end.
+  if (last.joinable()) last.join();
+  absl::Status started;
+  try {
+    std::thread collector(std::move(work));
+    MutexLock lock(mutex_);
+    collector_ = std::move(collector);
+  } catch (const std::system_error& error) {
+    started = absl::ResourceExhaustedError(
+        absl::StrCat("cannot start a thread to collect the checkpoint's files, "
+                     "which stay on their servers: ",
+                     error.what()));
   }
   if (!started.ok()) done(started);
+}
+
+ShardCalls::Files ShardCalls::Collect(const std::string& folder,
+                                      absl::Time deadline, const Files& files) {
+  const std::string name = std::filesystem::path(folder).filename().string();
+  const std::vector<size_t> shards = ShardsElsewhere(folder, shards_.size());
+  absl::Status status = files.status();
+  if (status.ok()) {
+    status = CollectShardFiles(
+        folder, shards, *files, [&](size_t shard, uint64_t offset_bytes) {
+          return ReadPiece(shard, name, offset_bytes, deadline);
+        });
+    // All shards have written, so the error leaves nothing open.
+    if (!status.ok()) status = absl::AbortedError(status.message());
+  }
+  Discard(shards, name);
+  if (!status.ok()) return status;
+  return files;
 }
 
 template <typename Request, typename Response>
 absl::Status ShardCalls::CallAndWait(Method<Request, Response> method,
                                      size_t shard, const Request& request,
+                                     absl::Duration timeout,
                                      Response& response) {
   CallGroup call(1);
   repeated_.Start(
-      {limits::kPsTimeout},
+      {timeout},
       [&](absl::Duration left, CallDone attempted) {
         (shards_[shard].get()->*method)(request, &response, left,
                                         std::move(attempted));
@@ -238,13 +253,20 @@ absl::Status ShardCalls::CallAndWait(Method<Request, Response> method,
 
 absl::StatusOr<std::string> ShardCalls::ReadPiece(size_t shard,
                                                   const std::string& name,
-                                                  uint64_t offset_bytes) {
+                                                  uint64_t offset_bytes,
+                                                  absl::Time deadline) {
+  const absl::Duration left = deadline - MonotonicNow();
+  if (left <= absl::ZeroDuration()) {
+    return absl::DeadlineExceededError(absl::StrCat(
+        shards_[shard]->description(), ": its file of ", name, " has not come ",
+        limits::kCheckpointTimeout, " after the leader asked for it"));
+  }
   v1::ReadCheckpointRequest request;
   request.set_name(name);
   request.set_offset(offset_bytes);
   v1::ReadCheckpointResponse response;
-  RETURN_IF_ERROR(
-      CallAndWait(&PsClient::ReadCheckpoint, shard, request, response));
+  RETURN_IF_ERROR(CallAndWait(&PsClient::ReadCheckpoint, shard, request,
+                              std::min(left, limits::kPsTimeout), response));
   return std::move(*response.mutable_content());
 }
 
@@ -255,7 +277,8 @@ void ShardCalls::Discard(absl::Span<const size_t> shards,
   for (const size_t shard : shards) {
     v1::DiscardCheckpointResponse response;
     const absl::Status status =
-        CallAndWait(&PsClient::DiscardCheckpoint, shard, request, response);
+        CallAndWait(&PsClient::DiscardCheckpoint, shard, request,
+                    limits::kPsTimeout, response);
     LOG_IF(WARNING, !status.ok())
         << "a file of the checkpoint " << name
         << " stays on its server: " << status.message();

@@ -74,19 +74,23 @@ class ShardCalls : public VariableHolders {
   Files ReadFiles(
       const absl::StatusOr<std::vector<v1::WriteCheckpointResponse>>& answers)
       const;
-  // A thread brings the files of these shards into `folder`, has the shards
-  // delete theirs, and calls `done`. If `files` is an error, they are deleted
-  // only.
-  void StartToCollect(const std::string& folder, std::vector<size_t> shards,
+  // A thread collects the files, and calls `done`.
+  void StartToCollect(const std::string& folder, absl::Time deadline,
                       Files files, const WriteDone& done);
+  // Brings the files that are not in `folder` there, and has their shards
+  // delete them. If `files` is an error, they are deleted only.
+  Files Collect(const std::string& folder, absl::Time deadline,
+                const Files& files);
   absl::StatusOr<std::string> ReadPiece(size_t shard, const std::string& name,
-                                        uint64_t offset_bytes);
+                                        uint64_t offset_bytes,
+                                        absl::Time deadline);
   // Has these shards delete their files of the checkpoint; logs what fails.
   void Discard(absl::Span<const size_t> shards, const std::string& name);
   // Blocks until the shard has answered, or its deadline.
   template <typename Request, typename Response>
   absl::Status CallAndWait(Method<Request, Response> method, size_t shard,
-                           const Request& request, Response& response);
+                           const Request& request, absl::Duration timeout,
+                           Response& response);
 
   const v1::Job job_;
   std::vector<std::unique_ptr<PsClient>> shards_;
