@@ -52,7 +52,7 @@ bool GoOn() { return false; }
 
 // The outputs that it writes.
 std::vector<float> Predicted(const PredictOptions& options) {
-  const auto paths = Predict(options, /*threads=*/1, GoOn);
+  const auto paths = Predict(options, {}, /*threads=*/1, GoOn);
   EXPECT_TRUE(paths.ok()) << paths.status();
   EXPECT_THAT(*paths, ElementsAre(options.output));
   const absl::StatusOr<StoredArray> array = ReadNpy(options.output);
@@ -87,7 +87,7 @@ TEST(PredictorTest, ScalesFeaturesOfAFile) {
 TEST(PredictorTest, LeavesNothingWhenInterrupted) {
   const PredictOptions options = Options();
   const absl::Status status =
-      Predict(options, /*threads=*/1, [] { return true; }).status();
+      Predict(options, {}, /*threads=*/1, [] { return true; }).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
   EXPECT_FALSE(std::filesystem::exists(options.output));
   EXPECT_FALSE(std::filesystem::exists(options.output + ".tmp"));
