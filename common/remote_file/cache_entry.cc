@@ -117,6 +117,12 @@ absl::Status CacheEntry::Begin(const FileVersion& version) {
   return absl::OkStatus();
 }
 
+absl::Status CacheEntry::SetPartSize(int64_t bytes) {
+  if (part_version_.bytes == bytes) return absl::OkStatus();
+  part_version_.bytes = bytes;
+  return WriteVersion(part_version_, part_path() + ".version");
+}
+
 absl::Status CacheEntry::DropPart() {
   part_bytes_ = 0;
   part_version_ = FileVersion();

@@ -1,11 +1,12 @@
 // A URL's place in the cache.
 //
-//   CACHE/lock              held while room is made (cache_room.h)
-//   CACHE/HASH/lock         held by who asks the server and downloads
-//   CACHE/HASH/version      of the complete file (file_version.h)
-//   CACHE/HASH/SHA256/NAME  the complete file; its users have shared locks on
-//   it CACHE/HASH/part         what has come of the next one
-//   CACHE/HASH/part.version of which version that is
+//   CACHE/lock               held while room is made (cache_room.h)
+//   CACHE/HASH/lock          held by who asks the server and downloads
+//   CACHE/HASH/version       of the complete file (file_version.h)
+//   CACHE/HASH/SHA256/NAME   the complete file, on which its users have shared
+//                            locks
+//   CACHE/HASH/part          what has come of the next one
+//   CACHE/HASH/part.version  of which version that is
 //
 // HASH is that of the URL. Locks are those of flock: they end with the process.
 #ifndef PACELINE_COMMON_REMOTE_FILE_CACHE_ENTRY_H_
@@ -56,6 +57,8 @@ class CacheEntry {
 
   // Drops what has come, and begins anew with a file of `version`.
   absl::Status Begin(const FileVersion& version);
+  // What the server says of the whole file's size, if it did not say it before.
+  absl::Status SetPartSize(int64_t bytes);
   // Adds to what has come.
   absl::Status Append(absl::string_view bytes);
   absl::Status DropPart();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -125,7 +126,7 @@ absl::Status Download::Try() {
   for (int redirects = 0; redirects <= kMaxRedirects; ++redirects) {
     RETURN_IF_ERROR(Request(request));
     if (!IsRedirect(response_.status)) break;
-    ASSIGN_OR_RETURN(request.url, Follow(response_.redirect));
+    ASSIGN_OR_RETURN(request.url, Follow(request.url, response_.redirect));
   }
   if (IsRedirect(response_.status)) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -142,10 +143,12 @@ absl::Status Download::Try() {
 absl::Status Download::Request(const HttpRequest& request) {
   response_ = HttpResponse();
   refusal_text_.clear();
-  return Transfer(
+  const absl::Status status = Transfer(
       request, options_.network,
       [this](const HttpResponse& response) { return Answered(response); },
       [this](absl::string_view bytes) { return Take(bytes); });
+  // Nobody reads the body of a redirect (Take), however long it is.
+  return IsRedirect(response_.status) ? absl::OkStatus() : status;
 }
 
 void Download::AddConditions(HttpRequest& request) const {
@@ -208,7 +211,10 @@ absl::Status Download::GoOn(const HttpResponse& response) {
                     first == entry_.part_bytes() && first > 0 &&
                     (part.bytes < 0 || total == part.bytes) &&
                     (etag.empty() || part.etag.empty() || etag == part.etag);
-  if (fits) return Reserve(total);
+  if (fits) {
+    RETURN_IF_ERROR(Reserve(total));
+    return entry_.SetPartSize(total);
+  }
   RETURN_IF_ERROR(entry_.DropPart());
   return absl::AbortedError(
       absl::StrCat("the server sent another range (\"", PeerText(range),
@@ -229,13 +235,11 @@ absl::Status Download::Reserve(int64_t bytes) {
 }
 
 absl::Status Download::Take(absl::string_view bytes) {
+  if (IsRedirect(response_.status)) return absl::CancelledError("a redirect");
   if (response_.status != 200 && response_.status != 206) {
     absl::StrAppend(&refusal_text_, bytes.substr(0, kMaxRefusalBytes));
-    if (IsRedirect(response_.status) ||
-        refusal_text_.size() <= 2 * kMaxRefusalBytes) {
-      return absl::OkStatus();
-    }
-    return Refusal();
+    return refusal_text_.size() < kMaxRefusalBytes ? absl::OkStatus()
+                                                   : Refusal();
   }
   const int64_t size = entry_.part_bytes() + static_cast<int64_t>(bytes.size());
   if (entry_.part_version().bytes >= 0) {
@@ -254,7 +258,8 @@ absl::Status Download::Take(absl::string_view bytes) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> Download::Follow(const std::string& to) const {
+absl::StatusOr<std::string> Download::Follow(const std::string& from,
+                                             const std::string& to) const {
   if (url_.scheme == RemoteUrl::Scheme::kS3) {
     const std::string region = response_.Header("x-amz-bucket-region");
     return absl::FailedPreconditionError(absl::StrCat(
@@ -271,7 +276,7 @@ absl::StatusOr<std::string> Download::Follow(const std::string& to) const {
         absl::StrCat("the server redirects to \"", ShownUrl(to),
                      "\"; expected http:// or https://"));
   }
-  if (url_.scheme == RemoteUrl::Scheme::kHttps &&
+  if (absl::StartsWith(from, "https:") &&
       next->scheme == RemoteUrl::Scheme::kHttp) {
     return absl::FailedPreconditionError(
         absl::StrCat("the server redirects from https to ", next->Shown()));

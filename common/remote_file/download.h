@@ -49,8 +49,9 @@ class Download {
   absl::Status GoOn(const HttpResponse& response);
   // Makes room for the whole file, or a part of it.
   absl::Status Reserve(int64_t bytes);
-  // The URL after a redirect, if it may be followed.
-  absl::StatusOr<std::string> Follow(const std::string& to) const;
+  // The URL after a redirect from one to another, if it may be followed.
+  absl::StatusOr<std::string> Follow(const std::string& from,
+                                     const std::string& to) const;
   // The error that the response is.
   absl::Status Refusal() const;
 

@@ -77,8 +77,10 @@ absl::StatusOr<CachedFile> FetchTo(CacheEntry& entry, const RemoteUrl& url,
 }
 
 absl::Status MakeCache(const std::string& folder) {
+  struct stat found;
+  if (stat(folder.c_str(), &found) == 0) return absl::OkStatus();
   RETURN_IF_ERROR(MakeDirectories(folder));
-  // Others' data are nobody's business.
+  // A new one is its owner's alone: others' data are nobody's business.
   chmod(folder.c_str(), S_IRWXU);
   return absl::OkStatus();
 }

@@ -65,6 +65,45 @@ TEST_F(DownloadTest, ACutDownloadGoesOn) {
   EXPECT_EQ(server.requests()[2].Header("range"), "bytes=200000-");
 }
 
+// The first answer does not say how long the file is, and the next is shorter
+// than what is left.
+TEST_F(DownloadTest, AShortRangeIsNotTheEnd) {
+  const std::string content = Bytes(100);
+  std::atomic<int> count = 0;
+  HttpServer server([&](const TestRequest& /*request*/) {
+    TestReply reply;
+    reply.headers["ETag"] = "\"1\"";
+    if (++count == 1) {
+      // A chunk, and no last one.
+      reply.headers["Transfer-Encoding"] = "chunked";
+      reply.said_length = -1;
+      reply.body = absl::StrCat("a\r\n", content.substr(0, 10), "\r\n");
+      return reply;
+    }
+    const size_t begin = count == 2 ? 10 : 50;
+    reply.status = 206;
+    reply.body = content.substr(begin, count == 2 ? 40 : 50);
+    reply.headers["Content-Range"] = absl::StrCat(
+        "bytes ", begin, "-", begin + reply.body.size() - 1, "/100");
+    return reply;
+  });
+  EXPECT_EQ(ContentOf(server.Url("/file")), Brief(content));
+  EXPECT_EQ(count, 3);
+}
+
+TEST_F(DownloadTest, NobodyReadsTheBodyOfARedirect) {
+  HttpServer server([&](const TestRequest& request) {
+    if (request.target == "/file") return ServeFile(request, "content");
+    TestReply reply = Refuse(302);
+    reply.headers["Location"] = "/file";
+    reply.body = std::string(1 << 20, 'x');
+    reply.said_length = int64_t{1} << 40;
+    return reply;
+  });
+  EXPECT_EQ(ContentOf(server.Url("/away")), "content");
+  EXPECT_EQ(server.requests().size(), 2);
+}
+
 TEST_F(DownloadTest, AnotherProcessGoesOnWhereOneEnded) {
   const std::string content = Bytes(300'000);
   std::atomic<bool> fails = true;
