@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <utility>
 
@@ -12,7 +13,6 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/identity/call_guard.h"
-#include "common/limits.h"
 #include "common/net/listener.h"
 #include "common/rpc/incarnation.h"
 #include "coordinator/store/queue_store.h"
@@ -23,6 +23,9 @@ namespace {
 constexpr absl::Duration kLoopInterval = absl::Milliseconds(50);
 // Calls write to the disk, so more of them may be at work than there are cores.
 constexpr int kThreads = 4;
+// Of gRPC, for connections and requests: above this it accepts no more. Some
+// 50 KiB a connection.
+constexpr size_t kMemoryBytes = 768 << 20;
 constexpr absl::Duration kSweepInterval = absl::Minutes(10);
 constexpr absl::Duration kSweepAge = absl::Hours(1);
 
@@ -84,7 +87,7 @@ absl::StatusOr<std::unique_ptr<ServiceServer>> ServiceServer::Start(
       });
   rpc.services = {&server->daemons_, &server->file_service_, &server->jobs_,
                   &server->tokens_, &server->health_};
-  rpc.memory_bytes = limits::kServerMemoryBytes;
+  rpc.memory_bytes = kMemoryBytes;
   rpc.thread_count = kThreads;
   rpc.tls = options.tls;
   ASSIGN_OR_RETURN(server->server_, RpcServer::Start(std::move(listener), rpc));

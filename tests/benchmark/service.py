@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Figures of a service, with the real programs (README.md has the last ones).
 
-  tests/benchmark/service.py [first_step | throughput | list]...
+  tests/benchmark/service.py [first_step | throughput | list | daemons]...
 
 Prints JSON: medians, and the values behind them.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -23,16 +24,18 @@ JOB = ROOT / "deploy/jobs/fashion_mnist.yaml"
 DATA = "/usr/share/datasets"
 PAIRS = 5
 JOBS_IN_STORE = 10_000
+DAEMONS = int(os.environ.get("PACELINE_DAEMONS", 10_000))
+SECONDS = 30
 
 
 class Service:
     """A coordinator and its daemons on this machine."""
 
-    def __init__(self, folder, daemons=("ps_server", "worker")):
+    def __init__(self, folder, daemons=("ps_server", "worker"), options=()):
         self.folder = pathlib.Path(folder)
         self.processes = []
         coordinator = self.start("coordinator", "serve", "--listen", "127.0.0.1:0",
-                                 "--store", self.folder / "store")
+                                 "--store", self.folder / "store", *options)
         line = wait_for(lambda: re.search(r"listens on (\S+)", self.log("coordinator")))
         self.address = line.group(1)
         for program in daemons:
@@ -166,7 +169,45 @@ def list_jobs():
             for name, all_ in times.items()}
 
 
-BENCHMARKS = {"first_step": first_step, "throughput": throughput, "list": list_jobs}
+def processor_seconds(process):
+    user, system = (pathlib.Path("/proc") / str(process.pid) / "stat").read_text().split()[13:15]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_bytes(process):
+    status = (pathlib.Path("/proc") / str(process.pid) / "status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)) * 1024
+
+
+def daemons():
+    """Idle daemons: what they cost the coordinator, and how soon it answers."""
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        secret = pathlib.Path(folder) / "secret"
+        secret.write_text("the secret of many daemons\n")
+        service = stack.enter_context(Service(folder, daemons=(),
+                                              options=("--secret-file", secret)))
+        coordinator = service.processes[0]
+        client = subprocess.Popen([BIN / "daemons_benchmark", service.address, secret,
+                                   str(DAEMONS), str(SECONDS + 5)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # It says when all are registered; then their messages spread.
+        for line in client.stderr:
+            if line == "registered\n":
+                break
+            sys.stderr.write(line)
+        time.sleep(12)
+        begin, used = time.monotonic(), processor_seconds(coordinator)
+        time.sleep(SECONDS)
+        share = (processor_seconds(coordinator) - used) / (time.monotonic() - begin)
+        memory = resident_bytes(coordinator)
+        output, errors = client.communicate(timeout=120)
+        assert client.returncode == 0, errors
+    return {"share_of_a_core": share, "resident_bytes": memory, **json.loads(output)}
+
+
+BENCHMARKS = {"first_step": first_step, "throughput": throughput, "list": list_jobs,
+              "daemons": daemons}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or BENCHMARKS:
