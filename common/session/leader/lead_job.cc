@@ -1,6 +1,5 @@
 #include "common/session/leader/lead_job.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -183,9 +182,12 @@ int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
   written.Update(results);
   std::cout.flush();
   own_tasks.ShutdownEvaluator(outcome.status.ok());
-  if (outcome.is_departure && is_placed_by_queue) return kRestart;
-  return written.ok() ? ExitCode(outcome)
-                      : std::max(ExitCode(outcome), kJobFailed);
+  const int code =
+      outcome.is_departure && is_placed_by_queue ? kRestart : ExitCode(outcome);
+  // A result that is not written is a failure of the job, also of one that
+  // ends to go on elsewhere: a queue, which counts failures only, would start
+  // it for ever if, say, the disk is full.
+  return written.ok() || code == kBadInput ? code : kJobFailed;
 }
 
 }  // namespace

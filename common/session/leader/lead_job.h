@@ -53,7 +53,8 @@ struct LeadJobOptions {
 // Of a job that a queue has placed, the results are soon elsewhere, so it does
 // not say where they are. The first request to stop waits for a last
 // checkpoint, and the second does not. If a task of it that it cannot do
-// without was asked to leave, the exit code is kRestart.
+// without was asked to leave, the exit code is kRestart. A result that could
+// not be written makes each of these kJobFailed.
 //
 // The output folder is locked while the job runs. If another run has locked it,
 // the exit code is that of bad input. Blocks until the job has ended. Returns

@@ -167,7 +167,7 @@ void Session::State::FollowFlow(absl::Time now) {
             options.job.has_checkpoint()
                 ? "; --resume goes on from the last checkpoint"
                 : "; the job takes no checkpoints")),
-        leaving, now);
+        leaving, now, /*is_departure=*/true);
   }
 }
 

@@ -192,8 +192,9 @@ struct Ended {
   absl::Status status;
   // The task to blame, if any.
   std::optional<TaskId> task;
-  // A task was asked to leave, and the job cannot do without it. It has not
-  // failed: with another process in that place it could go on.
+  // The job ends because a task was asked to leave that it cannot do without.
+  // It has not failed: with another process in that place it could go on. Other
+  // errors, also while it takes its last checkpoint, are failures.
   bool is_departure = false;
 };
 

@@ -22,19 +22,24 @@ std::string Text(absl::Duration duration) {
 }  // namespace
 
 void Session::State::End(absl::Status status, std::optional<TaskId> task,
-                         absl::Time now) {
+                         absl::Time now, bool is_departure) {
   if (outcome) return;
-  if (const std::optional<Blame> blame = BlameOf(status)) task = blame->task;
+  if (const std::optional<Blame> blame = BlameOf(status)) {
+    task = blame->task;
+    // Only that it is gone: its disk may be full as well.
+    is_departure |=
+        asked_to_leave.contains(blame->task) &&
+        (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status));
+  }
   if (!status.ok() && !absl::IsCancelled(status) && !nonfinite_loss &&
       loss_watch.found() && options.job.terminate_on_nan()) {
     nonfinite_loss = loss_watch.found();
     status = LossError(*nonfinite_loss);
     task = nonfinite_loss->worker;
   }
+  is_departure &= !nonfinite_loss;
   outcome = status;
   ended_at = now;
-  const bool is_departure =
-      leaving && !status.ok() && !absl::IsCancelled(status) && !nonfinite_loss;
   actions.push_back(Ended{std::move(status), task, is_departure});
   Wake();
 }
@@ -53,20 +58,15 @@ void Session::StopAfterCheckpoint(const absl::Status& reason, absl::Time now) {
 }
 
 void Session::State::AskedToLeave(const Place& place, absl::Time now) {
-  if (outcome || leaving || stop_reason ||
-      (place.rank >= 0 && !NeedsEveryWorker()))
+  if (outcome) return;
+  asked_to_leave.insert(place.id);
+  if (leaving || stop_reason || (place.rank >= 0 && !NeedsEveryWorker()))
     return;
   leaving = place.id;
   actions.push_back(
       Notice{absl::StrCat(place.Name(), " was asked to leave; the job ends")});
   flow.EndEarly(now);
   FollowFlow(now);
-}
-
-bool Session::State::CanDoWithout(const Place& place) const {
-  if (place.rank < 0) return false;
-  if (!flow.started()) return !options.places_once;
-  return !NeedsEveryWorker() && members.LiveWorkers() > 1;
 }
 
 absl::Status Session::Leave(const v1::LeaveRequest& request, absl::Time now) {
@@ -81,7 +81,7 @@ absl::Status Session::Leave(const v1::LeaveRequest& request, absl::Time now) {
   if (!place->taken()) return absl::OkStatus();
   const absl::Status error = state.ReadError(request.error());
   if (state.outcome || error.ok()) {
-    if (!state.CanDoWithout(*place)) state.leaving = place->id;
+    state.asked_to_leave.insert(place->id);
     state.Lose(place, "left", now);
   } else {
     state.LeaveWithError(place, error, now);
@@ -128,24 +128,25 @@ void Session::State::Lose(Place* place, absl::string_view reason,
             place->Name(), " ", reason, members.Waiting(place->id),
             flow.AwaitsCheckpoint() ? "; the leader waits for a checkpoint"
                                     : "")),
-        place->id, now);
+        place->id, now, asked_to_leave.contains(place->id));
     members.Remove(place, /*fence=*/false);
   }
 }
 
 void Session::State::LoseWorker(Place* place, absl::string_view reason,
                                 absl::Time now) {
+  const bool was_asked = asked_to_leave.contains(place->id);
   if (NeedsEveryWorker()) {
     End(absl::UnavailableError(absl::StrCat(place->Name(), " ", reason,
                                             members.Waiting(place->id))),
-        place->id, now);
+        place->id, now, was_asked);
     members.Remove(place, /*fence=*/false);
     return;
   }
   if (!flow.started() && options.places_once) {
     End(absl::UnavailableError(absl::StrCat(place->Name(), " ", reason,
                                             " before the job started")),
-        place->id, now);
+        place->id, now, was_asked);
     members.Remove(place, /*fence=*/false);
     return;
   }
@@ -153,12 +154,14 @@ void Session::State::LoseWorker(Place* place, absl::string_view reason,
   members.Remove(place, fence);
   members.WaitAnew(now);
   seats[place->id] = Seat();
+  // The next process in this place was not.
+  asked_to_leave.erase(place->id);
   flow.WorkerLost(place->id);
   Wake();
   if (flow.started() && members.LiveWorkers() == 0) {
     End(absl::UnavailableError(
             absl::StrCat("no worker is left: ", place->Name(), " ", reason)),
-        place->id, now);
+        place->id, now, was_asked);
     return;
   }
   actions.push_back(Notice{absl::StrCat(

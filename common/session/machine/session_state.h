@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -72,8 +73,6 @@ struct Session::State {
   // Ends the job, after a checkpoint if it takes some, unless others can do
   // without the task; such a worker leaves when it has finished its step.
   void AskedToLeave(const Place& place, absl::Time now);
-  // Whether the job could go on if this member left now.
-  bool CanDoWithout(const Place& place) const;
   // Orders the initialisation of the shards, if an attempt is due.
   void AttemptShards(absl::Time now);
   // Orders the admission of the workers that no order has named yet.
@@ -116,8 +115,11 @@ struct Session::State {
 
   // Ends the job, unless it has ended. The task to blame is that in the error,
   // else `task`. If the job fails while a non-finite loss is known, but not yet
-  // which worker's was first, that loss becomes the reason.
-  void End(absl::Status status, std::optional<TaskId> task, absl::Time now);
+  // which worker's was first, that loss becomes the reason. `is_departure`: a
+  // task is gone that was asked to leave; so it is if the error says that such
+  // a task could not be reached.
+  void End(absl::Status status, std::optional<TaskId> task, absl::Time now,
+           bool is_departure = false);
   // The member is lost. `reason` is the rest of the sentence "worker-1 at
   // 10.0.0.2:2222 …".
   void Lose(Place* place, absl::string_view reason, absl::Time now);
@@ -161,7 +163,9 @@ struct Session::State {
   absl::Time next_refusal_notice = absl::InfinitePast();
   // The checkpoint for which rank 0 is to copy the variables; "": none.
   std::string snapshot_name;
-  // The task that was asked to leave and that the job cannot do without.
+  // The members that were asked to leave, also once they are gone.
+  std::set<TaskId> asked_to_leave;
+  // The first of them that the job cannot do without: it ends early.
   std::optional<TaskId> leaving;
   // Why the job ends early without such a task.
   std::optional<absl::Status> stop_reason;

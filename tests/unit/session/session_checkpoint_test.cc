@@ -148,6 +148,25 @@ TEST_F(SessionCheckpointTest, APsThatIsAskedToLeaveLeavesACheckpoint) {
   EXPECT_EQ(WorkUntilIdle(kWorker0), 2000 - (lease->end() - lease->begin()));
 }
 
+TEST_F(SessionCheckpointTest, AFullDiskIsAFailureAlsoWhileAPsLeaves) {
+  options_.job.set_epochs(2);
+  options_.job.mutable_checkpoint()->set_every_epochs(2);
+  Start();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  BeatAndAskToLeave(kPs0);
+  Finish(kWorker0, *lease);
+  ASSERT_TRUE(Take<TakeCheckpoint>());
+  session_->SnapshotTaken(
+      WithBlame(absl::ResourceExhaustedError("no space left"),
+                {kPs0, "host-p:1", "Snapshot"}),
+      now_);
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_FALSE(ended->is_departure);
+}
+
 TEST_F(SessionCheckpointTest, AStopCanWaitForALastCheckpoint) {
   options_.job.set_epochs(2);
   options_.job.mutable_checkpoint()->set_every_epochs(2);

@@ -225,6 +225,23 @@ TEST_F(SessionFailuresTest, AWorkerInStepThatIsLostWhileItLeavesHasNotFailed) {
   EXPECT_TRUE(ended->is_departure);
 }
 
+TEST_F(SessionFailuresTest, OnlyWhatComesFromALeavingTaskIsItsDeparture) {
+  const absl::Status gone = BlamedOnPs0(absl::UnavailableError("no answer"));
+  const absl::Status other = absl::InternalError("a wrong shape");
+  options_.job.mutable_checkpoint()->set_every_epochs(2);
+  for (const absl::Status& error : {gone, other}) {
+    Start();
+    ASSERT_TRUE(Acquire(kWorker0));
+    BeatAndAskToLeave(kPs0);
+    ASSERT_TRUE(Leave(kWorker0, error).ok());
+    const auto ended = Take<Ended>();
+    ASSERT_TRUE(ended);
+    EXPECT_EQ(ended->is_departure, error == gone);
+    incarnations_.clear();
+    requests_.clear();
+  }
+}
+
 TEST_F(SessionFailuresTest, LastWorkersLossEndsTheJob) {
   Start();
   Acquire(kWorker0);
