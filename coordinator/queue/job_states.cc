@@ -184,7 +184,7 @@ void JobQueue::State::TaskOver(Job& job, v1::Placement& placement,
   } else if (*task == kLeaderTask) {
     LeaderOver(job, placement, now);
   } else if (record.state() == v1::JOB_STATE_STARTING &&
-             exit_code == kRestartExitCode &&
+             exit_code == kRestartExitCode && daemon.is_leaving &&
              record.stop_reason() == v1::STOP_REASON_UNSPECIFIED) {
     Requeue(job, WhyOver(placement), now);
   } else if (record.state() == v1::JOB_STATE_STARTING &&
@@ -210,6 +210,8 @@ void JobQueue::State::LeaderOver(Job& job, const v1::Placement& leader,
   } else if (exit_code == kExitBadInput) {
     BeginEnding(job, v1::JOB_STATE_FAILED, WhyOver(leader), now);
   } else if (exit_code == kExitStopped || exit_code == kRestartExitCode) {
+    // The task that left may be on another daemon, whose word that it leaves
+    // may come later than this: so nobody asks for it here.
     Requeue(job, WhyOver(leader), now);
   } else {
     Fail(job, WhyOver(leader), now);

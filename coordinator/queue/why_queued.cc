@@ -67,18 +67,25 @@ std::string JobQueue::WhyQueued(absl::string_view id, absl::Time now) const {
     return absl::StrCat(
         "starts again in ",
         absl::FormatDuration(absl::Ceil(not_before - now, absl::Seconds(1))),
-        "; the last start failed: ", job->record.error());
+        "; the last start ended: ", job->record.error());
   }
   if (const std::string stray = state.DaemonWithStray(job->record.id());
       !stray.empty()) {
     return absl::StrCat("waits until ", stray,
                         " has ended a task of an earlier start");
   }
-  if (state.ExceedsQuota(user, job->demand.Total())) {
+  const Resources needed = job->demand.Total();
+  if (state.ExceedsQuota(user, needed)) {
+    const std::string quota = state.QuotaOf(user)->ToString();
+    // It was submitted under a larger quota.
+    if (!state.QuotaOf(user)->Allows(1, needed)) {
+      return absl::StrCat("waits for a larger quota: it needs ",
+                          needed.ToString(), "; the quota of ", user, " is ",
+                          quota);
+    }
     const State::Usage used = state.UsageOf(user);
     return absl::StrCat("waits for jobs of ", user, " to end: the quota is ",
-                        state.QuotaOf(user)->ToString(), "; ",
-                        Counted(used.jobs, "job"), " with ",
+                        quota, "; ", Counted(used.jobs, "job"), " with ",
                         used.resources.ToString(), " in use");
   }
   if (!state.IsSettled(now)) {
@@ -99,10 +106,9 @@ std::string JobQueue::WhyQueued(absl::string_view id, absl::Time now) const {
   const bool is_next =
       state.reservation && state.reservation->job == job->number();
   if (is_next && state.reservation->ready != absl::InfiniteFuture()) {
-    return absl::StrCat(
-        "waits for room, until ",
-        absl::FormatTime(state.reservation->ready, absl::UTCTimeZone()),
-        " at the latest: ", missing);
+    return absl::StrCat("waits for room, until ",
+                        TimeText(state.reservation->ready),
+                        " at the latest: ", missing);
   }
   return absl::StrCat("waits for room: ", missing);
 }

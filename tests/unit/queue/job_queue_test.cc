@@ -6,12 +6,16 @@
 
 #include <string>
 
+#include "common/process/exit_code.h"
+#include "coordinator/queue/queue_state.h"
 #include "tests/unit/queue/queue_fixture.h"
 
 namespace paceline {
 namespace {
 
 using ::testing::HasSubstr;
+
+static_assert(kRestartExitCode == kRestart);
 
 class JobQueueTest : public QueueFixture {
  protected:
@@ -113,7 +117,7 @@ TEST_F(JobQueueTest, AJobThatFailedIsStartedAgainAfterAWhile) {
   EndWith(id, 1);
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
   EXPECT_EQ(queue_->WhyQueued(id, now_),
-            "starts again in 10s; the last start failed: the leader on a ended "
+            "starts again in 10s; the last start ended: the leader on a ended "
             "with exit code 1");
   Pass(absl::Seconds(9));
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
@@ -152,9 +156,13 @@ TEST_F(JobQueueTest, AJobWhoseStartMeetsALeavingDaemonIsStartedAgain) {
   Follow("a");
   Follow("a");
   End("a", id, v1::TASK_TYPE_WORKER, 138);
+  messages_["a"].set_is_leaving(true);
   FollowAll();
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
   EXPECT_EQ(queue_->FindJob(id)->failures(), 0);
+  EXPECT_THAT(queue_->WhyQueued(id, now_), HasSubstr("the last start ended: "));
+  messages_["a"].set_is_leaving(false);
+  Follow("a");
   Pass(absl::Seconds(10));
   FollowAll();
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
@@ -293,6 +301,20 @@ TEST_F(JobQueueTest, NobodyWaitsForALeaderOfWhomNobodyHearsToStop) {
   Pass(absl::Seconds(2));
   Pass(absl::Seconds(2));
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_STOPPED);
+}
+
+// Nobody takes a machine away: it would be started for ever.
+TEST_F(JobQueueTest, ATaskThatEndsLikeOneThatLeavesHasFailed) {
+  AddDaemon("a", 4);
+  const std::string id = Submit(Retried(0));
+  Follow("a");
+  Follow("a");
+  End("a", id, v1::TASK_TYPE_WORKER, 138);
+  FollowAll();
+  Pass(options_.start_failure_timeout + absl::Seconds(1));
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(queue_->FindJob(id)->failures(), 1);
 }
 
 TEST_F(JobQueueTest, AnOldMessageIsRefused) {

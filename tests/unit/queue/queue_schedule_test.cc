@@ -135,16 +135,32 @@ TEST_F(QueueScheduleTest, OthersHaveAQuotaEach) {
   options_.quotas[kOtherUsers] = {.jobs = 1};
   Restart();
   AddDaemon("a", 16);
+  std::string last;
   const auto submit = [&](const std::string& user) {
     v1::Submission submission = JobOf(1, 1);
     submission.set_user(user);
-    return StateOf(Submit(submission));
+    last = Submit(submission);
+    return StateOf(last);
   };
   EXPECT_EQ(submit("ben"), v1::JOB_STATE_STARTING);
   EXPECT_EQ(submit("ben"), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(queue_->WhyQueued(last, now_),
+            "waits for jobs of ben to end: the quota is 1 job; 1 job with 1 "
+            "core in use");
   EXPECT_EQ(submit("eve"), v1::JOB_STATE_STARTING);
   EXPECT_EQ(submit("ann"), v1::JOB_STATE_STARTING);
   EXPECT_EQ(submit("ann"), v1::JOB_STATE_STARTING);
+}
+
+TEST_F(QueueScheduleTest, AJobThatWaitsAndExceedsANewQuotaSaysSo) {
+  AddDaemon("a", 4);
+  Submit(JobOf(1, 4));
+  const std::string waits = Submit(JobOf(1, 4));
+  options_.quotas["ann"] = QuotaOf(2, 2);
+  Restart();
+  EXPECT_EQ(queue_->WhyQueued(waits, now_),
+            "waits for a larger quota: it needs 4 cores; the quota of ann is "
+            "2 jobs, 2 cores");
 }
 
 TEST_F(QueueScheduleTest, AQuotaOfNoJobsIsSaidAtOnce) {
