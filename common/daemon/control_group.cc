@@ -90,9 +90,15 @@ void EndGroup(const std::string& folder) {
 void EndLeftGroups(const std::string& parent) {
   std::error_code error;
   std::vector<std::string> left;
-  for (const auto& entry : std::filesystem::directory_iterator(parent, error)) {
-    const std::string name = entry.path().filename();
-    if (absl::StartsWith(name, kTaskGroup)) left.push_back(entry.path());
+  std::filesystem::directory_iterator entry(parent, error);
+  for (; !error && entry != std::filesystem::directory_iterator();
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    if (absl::StartsWith(name, kTaskGroup)) left.push_back(entry->path());
+  }
+  if (error) {
+    LOG(WARNING) << "cannot read " << parent << ": " << error.message()
+                 << "; tasks that an earlier daemon has left may run on";
   }
   for (const std::string& folder : left) {
     LOG(WARNING) << "ending " << folder << ", which an earlier daemon has left";
