@@ -171,6 +171,7 @@ class Daemon {
                  << kLeavingTime << ", and a second signal ends it at once";
     leave_by_ = MonotonicNow() + kLeavingTime;
     EndTasks(book_.Leave(MonotonicNow()));
+    processes_.Leave();
   }
 
   bool HasLeft() const {

@@ -27,6 +27,8 @@ constexpr absl::Duration kFullInterval = absl::Minutes(1);
 // After the end of a task, what the coordinator refuses for so long is given
 // up.
 constexpr absl::Duration kPatience = absl::Seconds(5);
+// The same for what it has no room for: somebody must notice, and make room.
+constexpr absl::Duration kFullPatience = absl::Hours(6);
 // Pieces of one log until it is another's turn.
 constexpr int kPiecesAtOnce = 16;
 
@@ -78,6 +80,12 @@ bool JobCourier::HasShipped(const HeldTask& task) {
   return ended.is_log_shipped && ended.are_outputs_shipped;
 }
 
+void JobCourier::Hurry() {
+  MutexLock lock(mutex_);
+  is_hurrying_ = true;
+  changed_.NotifyAll();
+}
+
 void JobCourier::Stop() {
   MutexLock lock(mutex_);
   is_stopping_ = true;
@@ -100,12 +108,33 @@ void JobCourier::Pause(absl::Duration time) {
 }
 
 bool JobCourier::GivesUp(const absl::Status& error, Task& task) {
+  const absl::Time now = MonotonicNow();
   if (!task.has_ended || IsTransient(error)) {
     task.failing_since = absl::InfiniteFuture();
+    task.full_since = absl::InfiniteFuture();
     return false;
   }
-  task.failing_since = std::min(task.failing_since, MonotonicNow());
-  return MonotonicNow() - task.failing_since > kPatience;
+  if (absl::IsResourceExhausted(error)) {
+    task.failing_since = absl::InfiniteFuture();
+    task.full_since = std::min(task.full_since, now);
+    return now - task.full_since > (is_hurrying_ ? kPatience : kFullPatience);
+  }
+  task.failing_since = std::min(task.failing_since, now);
+  return now - task.failing_since > kPatience;
+}
+
+std::vector<HeldTask> JobCourier::WithoutOutputs() {
+  MutexLock lock(mutex_);
+  std::vector<HeldTask> tasks;
+  for (const auto& [task, state] : tasks_) {
+    if (state.has_ended && !state.are_outputs_shipped) tasks.push_back(task);
+  }
+  return tasks;
+}
+
+bool JobCourier::IsHurrying() {
+  MutexLock lock(mutex_);
+  return is_hurrying_;
 }
 
 void JobCourier::CarryFiles() {
@@ -155,39 +184,40 @@ absl::Status JobCourier::Fetch() {
 void JobCourier::CarryOutputs() {
   absl::Time next_look = MonotonicNow() + kOutputInterval;
   absl::Status last;
+  std::vector<HeldTask> tried;
   while (!IsStopping()) {
-    std::vector<HeldTask> ended;
-    {
-      MutexLock lock(mutex_);
-      for (const auto& [task, state] : tasks_) {
-        if (state.has_ended && !state.are_outputs_shipped) {
-          ended.push_back(task);
-        }
-      }
-    }
-    if (ended.empty() && MonotonicNow() < next_look) {
+    const std::vector<HeldTask> ended = WithoutOutputs();
+    // An end does not wait for the next look, unless there was no room for its
+    // outputs.
+    const bool has_no_room = ended == tried && absl::IsResourceExhausted(last);
+    const bool is_urgent = !ended.empty() && (!has_no_room || IsHurrying());
+    if (!is_urgent && MonotonicNow() < next_look) {
       Pause(kShipInterval);
       continue;
     }
     const absl::Status status =
         ended.empty() ? outputs_.ShipCheckpoints() : outputs_.ShipAll();
-    next_look =
-        MonotonicNow() +
-        (absl::IsResourceExhausted(status) ? kFullInterval : kOutputInterval);
-    LOG_IF(WARNING, !status.ok() && IsNews(status, last))
-        << first_.job << ": outputs: " << status.message();
+    const bool is_full = absl::IsResourceExhausted(status);
+    next_look = MonotonicNow() + (is_full ? kFullInterval : kOutputInterval);
+    LOG_IF(WARNING, !status.ok() && (ended != tried || IsNews(status, last)))
+        << first_.job << ": outputs"
+        << (is_full && !ended.empty() ? " of an ended task wait here" : "")
+        << ": " << status.message();
     last = status;
-    {
-      MutexLock lock(mutex_);
-      for (const HeldTask& task : ended) {
-        Task& state = tasks_.at(task);
-        const bool is_given_up = !status.ok() && GivesUp(status, state);
-        LOG_IF(WARNING, is_given_up)
-            << task.ToString() << ": outputs are given up";
-        state.are_outputs_shipped = status.ok() || is_given_up;
-      }
-    }
+    tried = ended;
+    OutputsTried(ended, status);
     if (!status.ok()) Pause(kRetryInterval);
+  }
+}
+
+void JobCourier::OutputsTried(const std::vector<HeldTask>& ended,
+                              const absl::Status& status) {
+  MutexLock lock(mutex_);
+  for (const HeldTask& task : ended) {
+    Task& state = tasks_.at(task);
+    const bool is_given_up = !status.ok() && GivesUp(status, state);
+    LOG_IF(WARNING, is_given_up) << task.ToString() << ": outputs are given up";
+    state.are_outputs_shipped = status.ok() || is_given_up;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -38,8 +39,13 @@ class JobCourier {
   void TaskStarted(const HeldTask& task, const std::string& log_path);
   void TaskEnded(const HeldTask& task);
   // Whether the coordinator has the log and the outputs of a task that has
-  // ended. If that fails while the coordinator answers, it is given up soon.
+  // ended. What the coordinator answers with an error is given up after some
+  // seconds; what it has no room for (ResourceExhausted), after some hours.
   bool HasShipped(const HeldTask& task);
+
+  // The daemon is leaving: what the coordinator has no room for is given up as
+  // soon as all else.
+  void Hurry();
 
   // Asks the threads to end.
   void Stop();
@@ -51,13 +57,14 @@ class JobCourier {
   struct Task {
     LogShipper log;
     bool has_ended = false;
-    // The last attempt to ship the log had this error, and the next one is then
-    // at the earliest.
+    // How the last attempt to ship the log went.
     absl::Status log_error = absl::OkStatus();
+    // No attempt to ship the log is made before this time.
     absl::Time next_log = absl::InfinitePast();
-    // Since when the coordinator, though it answers, does not take what the
-    // ended task has left.
+    // Since when the coordinator has refused what the ended task has left, and
+    // since when it has had no room for it. InfiniteFuture: it does not.
     absl::Time failing_since = absl::InfiniteFuture();
+    absl::Time full_since = absl::InfiniteFuture();
     bool is_log_shipped = false;
     bool are_outputs_shipped = false;
   };
@@ -65,6 +72,12 @@ class JobCourier {
   void CarryFiles();
   absl::Status Fetch();
   void CarryOutputs();
+  // The tasks that have ended, and whose outputs have yet to be shipped.
+  std::vector<HeldTask> WithoutOutputs();
+  // The outputs of these tasks were shipped, or not.
+  void OutputsTried(const std::vector<HeldTask>& ended,
+                    const absl::Status& status);
+  bool IsHurrying();
   void CarryLogs();
   // Ships some of the log. Returns whether there may be more.
   static absl::StatusOr<bool> ShipLog(LogShipper& log);
@@ -87,6 +100,7 @@ class JobCourier {
   std::optional<absl::Status> fetched_ ABSL_GUARDED_BY(mutex_);
   // Tasks are only added. The thread of logs uses `log` without the lock.
   std::map<HeldTask, Task> tasks_ ABSL_GUARDED_BY(mutex_);
+  bool is_hurrying_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
   int running_threads_ ABSL_GUARDED_BY(mutex_) = 2;
 

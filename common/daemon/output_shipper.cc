@@ -43,6 +43,13 @@ bool IsName(const std::string& name) {
                       [](char c) { return absl::ascii_iscntrl(c); });
 }
 
+// Adds to `errors`, of which one is told. No room comes first: it is the error
+// that may pass, so that trying again is worth while.
+void Note(const absl::Status& status, absl::Status& errors) {
+  if (absl::IsResourceExhausted(status)) errors = status;
+  errors.Update(status);
+}
+
 // Whether it is a folder itself, and no link to one.
 bool IsFolder(const fs::path& path) {
   std::error_code error;
@@ -142,9 +149,9 @@ absl::Status OutputShipper::ShipAll() {
     }
     const absl::Status status = Ship(group, is_checkpoint);
     if (IsTransient(status)) return status;
-    errors.Update(status);
+    Note(status, errors);
   }
-  errors.Update(Forget(kOutputFolder, files));
+  Note(Forget(kOutputFolder, files), errors);
   return errors;
 }
 
@@ -176,7 +183,7 @@ absl::Status OutputShipper::Ship(const Files& files, bool all_or_none) {
     if (file.ok()) {
       changed.push_back(*std::move(file));
     } else {
-      errors.Update(file.status());
+      Note(file.status(), errors);
     }
   }
   for (size_t begin = 0; begin < changed.size(); begin += kFilesAtOnce) {
@@ -216,7 +223,7 @@ absl::StatusOr<std::vector<v1::JobFile>> OutputShipper::Upload(
     if (!progress.is_complete() && !complete.contains(file.sha256())) {
       const absl::Status status = UploadFile(file, progress.received_bytes());
       if (IsTransient(status)) return status;
-      errors.Update(status);
+      Note(status, errors);
       if (!status.ok()) continue;
     }
     complete.insert(file.sha256());

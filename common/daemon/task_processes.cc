@@ -94,6 +94,10 @@ void TaskProcesses::Signal(const HeldTask& task, int signal) {
   }
 }
 
+void TaskProcesses::Leave() {
+  for (const auto& [start, courier] : couriers_) courier->Hurry();
+}
+
 std::vector<TaskProcesses::Event> TaskProcesses::Poll() {
   std::vector<Event> events;
   for (auto next = processes_.begin(); next != processes_.end();) {

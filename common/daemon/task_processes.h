@@ -50,6 +50,10 @@ class TaskProcesses {
   // Sends a signal. Without a process, the task is over.
   void Signal(const HeldTask& task, int signal);
 
+  // The daemon is going to end: what its tasks have left waits no longer for
+  // room on the coordinator's disk.
+  void Leave();
+
   // What happened since the last call. Short, but for what it reads of a
   // checkpoint, and the resolver.
   std::vector<Event> Poll();

@@ -296,6 +296,30 @@ TEST_F(DaemonTest, TasksGoOnWhileTheCoordinatorHasNoRoom) {
   EXPECT_EQ(books_.outputs["out/result.json"], "42\n");
 }
 
+TEST_F(DaemonTest, AnEndedTaskWaitsForRoomUntilTheDaemonLeaves) {
+  WriteProgram("worker", "echo bye\n");
+  {
+    MutexLock lock(books_.mutex);
+    books_.refusal = absl::ResourceExhaustedError("the disk is full");
+  }
+  absl::Time left;
+  const absl::Status status = RunWith([&] {
+    SetOrders({Order(kWorker)});
+    // Attempts for longer than other refusals are borne.
+    Await("refusals", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return books_.refusals >= 14;
+    });
+    MutexLock lock(books_.mutex);
+    EXPECT_EQ(Report(kWorker)->state(), v1::TASK_STATE_RUNNING);
+    left = MonotonicNow();
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_LT(MonotonicNow() - left, absl::Seconds(10));
+  MutexLock lock(books_.mutex);
+  EXPECT_EQ(Report(kWorker)->state(), v1::TASK_STATE_OVER);
+  EXPECT_EQ(Report(kWorker)->exit_code(), 0);
+}
+
 TEST_F(DaemonTest, ALaterDaemonOfItsNameEndsIt) {
   const absl::Status status = RunDaemon(options_, [&] {
     MutexLock lock(books_.mutex);
