@@ -95,8 +95,6 @@ absl::StatusOr<uint64_t> LogStore::Append(const std::string& job_id,
   RETURN_IF_ERROR(CheckJobId(job_id));
   const std::string folder = FolderOf(job_id, generation);
   const std::string path = absl::StrCat(folder, "/", task.ToString(), ".log");
-  RETURN_IF_ERROR(
-      CheckDiskReserve(folder_, text.size(), options_.min_free_bytes));
   const MutexLock lock(mutex_);
   RETURN_IF_ERROR(MakeDirectories(folder));
   const FileDescriptor file(
@@ -111,13 +109,17 @@ absl::StatusOr<uint64_t> LogStore::Append(const std::string& job_id,
   // The last line is behind the limit. The daemon goes on as if all were taken.
   if (size > limit) return std::max(limit, offset + text.size());
   if (offset != size) return size;
-  absl::Status written = WriteToEnd(file, path, text.substr(0, limit - size));
-  if (written.ok() && text.size() > limit - size) {
-    written =
-        WriteToEnd(file, path,
-                   absl::StrCat("\n[the log has reached its limit of ", limit,
-                                " bytes; what follows is not kept]\n"));
+  std::string last_line;
+  if (text.size() > limit - size) {
+    last_line = absl::StrCat("\n[the log has reached its limit of ", limit,
+                             " bytes; what follows is not kept]\n");
   }
+  const absl::string_view kept = text.substr(0, limit - size);
+  if (const uint64_t bytes = kept.size() + last_line.size(); bytes > 0) {
+    RETURN_IF_ERROR(CheckDiskReserve(folder_, bytes, options_.min_free_bytes));
+  }
+  absl::Status written = WriteToEnd(file, path, kept);
+  if (written.ok()) written = WriteToEnd(file, path, last_line);
   // Also what a full disk has cut short.
   if (fstat(file.get(), &information) == 0) {
     bytes_of_job_[job_id] += static_cast<uint64_t>(information.st_size) - size;

@@ -103,6 +103,14 @@ TEST_F(LogStoreTest, SomeOfTheDiskIsKeptFree) {
   EXPECT_THAT(std::string(full.status().message()),
               HasSubstr(Path("logs") + ": its disk has "));
   EXPECT_EQ(Read(0), "abc at 3");
+  // What is not written needs no room.
+  EXPECT_EQ(Append("job-1", 0, "abc"), 3);
+  EXPECT_EQ(Append("job-1", 3, ""), 3);
+  Open(2);
+  EXPECT_EQ(Append("job-2", 0, "abc"), 3);
+  logs_ = *LogStore::Open(
+      Path("logs"), {.max_log_bytes = 2, .min_free_bytes = uint64_t{1} << 60});
+  EXPECT_EQ(Append("job-2", 3, "def"), 6);
 }
 
 TEST_F(LogStoreTest, LogsAreRemoved) {
