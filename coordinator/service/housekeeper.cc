@@ -15,12 +15,7 @@
 namespace paceline {
 
 void Housekeeper::ForgetJobs() {
-  const auto forgotten =
-      queue_.Handle([&](SharedQueue::Books books)
-                        -> absl::StatusOr<std::vector<ForgottenJob>> {
-        ASSIGN_OR_RETURN(std::vector<KeptJob> jobs, JobsIn(books));
-        return JobsToForget(limits_, std::move(jobs), books.now);
-      });
+  const absl::StatusOr<std::vector<ForgottenJob>> forgotten = FindForgotten();
   if (!forgotten.ok()) {
     LOG(WARNING) << forgotten.status().message();
     return;
@@ -35,39 +30,56 @@ void Housekeeper::ForgetJobs() {
   }
 }
 
-// Their sizes are left out while the stores are not larger than all jobs
-// together may be: to know them takes time in proportion to all outputs.
-absl::StatusOr<std::vector<KeptJob>> Housekeeper::JobsIn(
-    SharedQueue::Books books) {
+// Sizes are left out while the stores are not larger than all jobs together may
+// be: to know them takes time in proportion to all outputs.
+absl::StatusOr<std::vector<ForgottenJob>> Housekeeper::FindForgotten() {
   std::map<std::string, uint64_t> log_bytes = logs_.BytesByJob();
   uint64_t used_bytes = files_.used_bytes();
   for (const auto& [id, bytes] : log_bytes) used_bytes += bytes;
-  const bool may_be_too_large = used_bytes > limits_.bytes;
+  const bool needs_sizes = used_bytes > limits_.bytes;
 
+  absl::Time now;
+  ASSIGN_OR_RETURN(std::vector<KeptJob> jobs,
+                   queue_.Handle([&](SharedQueue::Books books) {
+                     now = books.now;
+                     return JobsIn(books.queue, needs_sizes);
+                   }));
+  if (needs_sizes) {
+    for (KeptJob& job : jobs) {
+      job.log_bytes = log_bytes[job.id];
+      RETURN_IF_ERROR(AddOutputs(job));
+    }
+  }
+  return JobsToForget(limits_, std::move(jobs), now);
+}
+
+absl::StatusOr<std::vector<KeptJob>> Housekeeper::JobsIn(const JobQueue& queue,
+                                                         bool with_files) {
   std::vector<KeptJob> jobs;
-  for (const v1::JobRecord* record : books.queue.Jobs()) {
+  for (const v1::JobRecord* record : queue.Jobs()) {
     KeptJob& job = jobs.emplace_back();
     job.id = record->id();
     if (HasEnded(record->state())) {
       job.ended = absl::FromUnixMicros(record->ended_micros());
     }
-    if (!may_be_too_large) continue;
-    job.log_bytes = log_bytes[job.id];
+    if (!with_files) continue;
     for (const v1::JobFile& file : record->submission().files()) {
       job.files[file.sha256()] = InBlocks(file.size_bytes());
     }
   }
-  if (!may_be_too_large) return jobs;
-  std::map<std::string, KeptJob*> job_of_id;
-  for (KeptJob& job : jobs) job_of_id[job.id] = &job;
-  ASSIGN_OR_RETURN(const std::vector<StoredOutput> outputs,
-                   books.store.AllOutputs());
-  for (const StoredOutput& output : outputs) {
-    const auto job = job_of_id.find(output.job);
-    if (job == job_of_id.end()) continue;
-    job->second->files[output.sha256] = InBlocks(output.size_bytes);
-  }
   return jobs;
+}
+
+// The queue is asked for each job anew, so that calls need not wait for all.
+absl::Status Housekeeper::AddOutputs(KeptJob& job) {
+  ASSIGN_OR_RETURN(const std::vector<v1::JobFile> outputs,
+                   queue_.Handle([&](SharedQueue::Books books) {
+                     return books.store.Outputs(job.id);
+                   }));
+  for (const v1::JobFile& output : outputs) {
+    job.files[output.sha256()] = InBlocks(output.size_bytes());
+  }
+  return absl::OkStatus();
 }
 
 void Housekeeper::SweepFiles(absl::Duration min_age) {

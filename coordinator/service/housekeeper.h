@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "coordinator/service/retention.h"
@@ -29,7 +30,11 @@ class Housekeeper {
   void SweepFiles(absl::Duration min_age);
 
  private:
-  absl::StatusOr<std::vector<KeptJob>> JobsIn(SharedQueue::Books books);
+  absl::StatusOr<std::vector<ForgottenJob>> FindForgotten();
+  // `with_files`: those of their submissions.
+  static absl::StatusOr<std::vector<KeptJob>> JobsIn(const JobQueue& queue,
+                                                     bool with_files);
+  absl::Status AddOutputs(KeptJob& job);
 
   const RetentionLimits limits_;
   SharedQueue& queue_;

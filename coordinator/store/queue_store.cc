@@ -221,19 +221,6 @@ absl::StatusOr<std::vector<v1::JobFile>> QueueStore::Outputs(
   }
 }
 
-absl::StatusOr<std::vector<StoredOutput>> QueueStore::AllOutputs() {
-  const MutexLock lock(mutex_);
-  Statement statement(*database_, "SELECT job, sha256, size FROM outputs");
-  std::vector<StoredOutput> outputs;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool has_row, statement.Step());
-    if (!has_row) return outputs;
-    outputs.push_back({std::string(statement.Bytes(0)),
-                       std::string(statement.Bytes(1)),
-                       static_cast<uint64_t>(statement.Number(2))});
-  }
-}
-
 absl::Status QueueStore::StoreToken(const StoredToken& token) {
   const MutexLock lock(mutex_);
   Database& database = *database_;

@@ -29,13 +29,6 @@ struct StoredQueue {
   uint64_t last_number = 0;
 };
 
-// A file that a job has left.
-struct StoredOutput {
-  std::string job;
-  std::string sha256;
-  uint64_t size_bytes = 0;
-};
-
 // A person's token, which itself is stored nowhere.
 struct StoredToken {
   v1::TokenRecord record;
@@ -77,8 +70,6 @@ class QueueStore {
                              const std::vector<std::string>& removed);
   // In the order of their paths.
   absl::StatusOr<std::vector<v1::JobFile>> Outputs(const std::string& job_id);
-  // Of all jobs, in no order.
-  absl::StatusOr<std::vector<StoredOutput>> AllOutputs();
   // The SHA-256 of all jobs' outputs. What else is needed, the jobs' records
   // say.
   absl::StatusOr<std::set<std::string>> ReferencedFiles();
