@@ -14,7 +14,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "common/base/clock.h"
 #include "common/base/errno_error.h"
 #include "common/base/file.h"
 #include "common/base/file_descriptor.h"
@@ -29,9 +28,6 @@ namespace {
 constexpr int64_t kHashedBytes = 1 << 20;
 // What may be lost of a beginning, and how long a whole file's last sync takes.
 constexpr uint64_t kBytesBetweenSyncs = 64 << 20;
-// For another call that adds to the same file. It should not keep all threads
-// of the server: after a restart its hash may take minutes.
-constexpr absl::Duration kMaxWait = absl::Seconds(1);
 
 absl::Status CheckHash(const std::string& sha256) {
   if (IsSha256Hex(sha256)) return absl::OkStatus();
@@ -78,6 +74,13 @@ absl::StatusOr<Sha256> HashBeginning(const std::string& path, uint64_t size) {
     hash.Update(piece);
   }
   return hash;
+}
+
+// After a sync that failed. What was not synced may be gone, and another sync
+// would not say so.
+absl::Status SyncError(const std::string& path) {
+  return absl::DataLossError(absl::StrCat(
+      ErrnoError("cannot sync", path).message(), "; the file begins anew"));
 }
 
 absl::Status WriteAt(const FileDescriptor& file, const std::string& path,
@@ -163,25 +166,17 @@ absl::StatusOr<v1::FileProgress> FileStore::FindLocked(
   }
   const auto partial = partials_.find(sha256);
   if (partial == partials_.end()) return progress;
-  Touch(PartialPath(sha256));
   progress.set_received_bytes(partial->second.received);
   return progress;
 }
 
-absl::Status FileStore::AwaitTurn(const std::string& sha256) {
-  const absl::Time deadline = MonotonicNow() + kMaxWait;
-  while (true) {
-    const auto partial = partials_.find(sha256);
-    if (partial == partials_.end() || !partial->second.is_busy) {
-      return absl::OkStatus();
-    }
-    const absl::Duration left = deadline - MonotonicNow();
-    if (left <= absl::ZeroDuration()) {
-      return absl::UnavailableError(
-          absl::StrCat("file ", sha256, ": another call adds to it"));
-    }
-    is_free_.WaitFor(mutex_, left);
+absl::Status FileStore::CheckFree(const std::string& sha256) const {
+  const auto partial = partials_.find(sha256);
+  if (partial == partials_.end() || !partial->second.is_busy) {
+    return absl::OkStatus();
   }
+  return absl::UnavailableError(
+      absl::StrCat("file ", sha256, ": another call adds to it"));
 }
 
 absl::StatusOr<v1::FileProgress> FileStore::Append(const std::string& sha256,
@@ -198,7 +193,7 @@ absl::StatusOr<v1::FileProgress> FileStore::Append(const std::string& sha256,
   Partial* partial = nullptr;
   {
     const MutexLock lock(mutex_);
-    RETURN_IF_ERROR(AwaitTurn(sha256));
+    RETURN_IF_ERROR(CheckFree(sha256));
     ASSIGN_OR_RETURN(progress, FindLocked(sha256));
     const uint64_t received = progress.received_bytes();
     if (progress.is_complete()) {
@@ -236,9 +231,9 @@ absl::StatusOr<v1::FileProgress> FileStore::Append(const std::string& sha256,
 absl::Status FileStore::CheckLimits(const std::string& sha256,
                                     uint64_t size) const {
   if (size > options_.max_file_bytes) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("file ", sha256, ": ", size, " bytes; a file may have ",
-                     options_.max_file_bytes));
+    return absl::InvalidArgumentError(absl::StrCat("file ", sha256, ": ", size,
+                                                   " bytes; a file may have ",
+                                                   options_.max_file_bytes));
   }
   const auto partial = partials_.find(sha256);
   const bool is_new = partial == partials_.end();
@@ -267,7 +262,6 @@ void FileStore::End(const std::string& sha256, uint64_t piece_bytes,
                     const absl::StatusOr<bool>& added) {
   Partial& partial = partials_.at(sha256);
   partial.is_busy = false;
-  is_free_.NotifyAll();
   if (added.ok()) {
     partial.received += piece_bytes;
     if (*added) partials_.erase(sha256);
@@ -311,7 +305,7 @@ absl::Status FileStore::Write(const std::string& path, Partial& partial,
   const uint64_t after = partial.received + bytes.size();
   if (partial.received / kBytesBetweenSyncs != after / kBytesBetweenSyncs &&
       fdatasync(file.get()) != 0) {
-    return ErrnoError("cannot sync", path);
+    return SyncError(path);
   }
   partial.hash->Update(bytes);
   return absl::OkStatus();
@@ -332,9 +326,7 @@ absl::Status FileStore::Complete(const std::string& sha256,
   // A piece that could not be written whole may have left more.
   if (ftruncate(file.get(), static_cast<off_t>(size)) != 0 ||
       fsync(file.get()) != 0) {
-    // What was not synced may be gone, and another sync would not say so.
-    return absl::DataLossError(absl::StrCat(
-        ErrnoError("cannot sync", path).message(), "; the file begins anew"));
+    return SyncError(path);
   }
   return MoveDurably(path, WholePath(sha256));
 }
@@ -350,8 +342,10 @@ absl::StatusOr<std::string> FileStore::Read(const std::string& sha256,
                                             uint64_t offset,
                                             uint64_t max_bytes) const {
   RETURN_IF_ERROR(CheckHash(sha256));
-  absl::StatusOr<std::unique_ptr<RandomAccess>> file =
-      OpenRandomAccess(WholePath(sha256));
+  const std::string path = WholePath(sha256);
+  // Who begins to read wants the rest, too.
+  if (offset == 0) Touch(path);
+  absl::StatusOr<std::unique_ptr<RandomAccess>> file = OpenRandomAccess(path);
   if (absl::IsNotFound(file.status())) {
     return absl::NotFoundError(
         absl::StrCat("file ", sha256, ": there is no whole one"));

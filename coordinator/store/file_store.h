@@ -43,15 +43,17 @@ constexpr uint64_t InBlocks(uint64_t size) { return (size / 4096 + 1) * 4096; }
 // appended one after the other, those of others meanwhile, and reading waits
 // for nobody. Calls block on the disk.
 //
-// InvalidArgument: a hash is not 64 lower-case hexadecimal digits.
+// InvalidArgument: a hash is not 64 lower-case hexadecimal digits, or a file is
+// larger than max_file_bytes.
 class FileStore {
  public:
   // Opens the store, or creates its folder.
   static absl::StatusOr<std::unique_ptr<FileStore>> Open(
       const std::string& folder, const FileStoreOptions& options);
 
-  // How much there is of a file; nothing, if it is unknown. Keeps the file from
-  // the next sweeps for `min_age`.
+  // How much there is of a file; nothing, if it is unknown. Keeps a whole
+  // file from the next sweeps for `min_age`, but no beginning: two that wait
+  // for the last room would keep each other from it.
   absl::StatusOr<v1::FileProgress> Find(const std::string& sha256);
 
   // Adds a piece of a file of `size` bytes, and returns how much there is. A
@@ -59,21 +61,24 @@ class FileStore {
   // changes nothing. The first piece after a restart reads what is there.
   //
   // OutOfRange: the piece begins behind the end of what is there.
-  // ResourceExhausted: a limit is reached; says which. DataLoss: the file is as
-  // long as it should be, but has another hash, or could not be synced; it
-  // begins anew. Unavailable: another call takes long to add to it.
+  // ResourceExhausted: there is no room for the file; says which limit is
+  // reached. DataLoss: the file has all of its bytes, but another hash, or
+  // what has come could not be synced; it begins anew. Unavailable: another
+  // call adds to it.
   absl::StatusOr<v1::FileProgress> Append(const std::string& sha256,
                                           uint64_t size, uint64_t offset,
                                           absl::string_view bytes);
 
   // At most `max_bytes` of a whole file; none at its end. NotFound: it is not
-  // there, or not whole. OutOfRange: the offset is behind its end.
+  // there, or not whole. OutOfRange: the offset is behind its end. Reading its
+  // first bytes keeps it from the next sweeps for `min_age`.
   absl::StatusOr<std::string> Read(const std::string& sha256, uint64_t offset,
                                    uint64_t max_bytes) const;
 
   // Deletes the files, whole ones and beginnings, that are not in `needed`, and
-  // that nobody has written or found for `min_age`. That must be longer than
-  // what passes between finding a file and needing it. Returns how many.
+  // that nobody has written, found or begun to read for `min_age`. That must be
+  // longer than what passes between finding a file and needing it. Returns how
+  // many.
   absl::StatusOr<int> Sweep(const std::set<std::string>& needed,
                             absl::Duration min_age);
 
@@ -98,8 +103,9 @@ class FileStore {
   absl::Status FindAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<v1::FileProgress> FindLocked(const std::string& sha256)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Until no call adds to the file.
-  absl::Status AwaitTurn(const std::string& sha256)
+  // Unavailable: a call adds to the file. To wait for it would keep a thread of
+  // the server: after a restart its hash may take minutes.
+  absl::Status CheckFree(const std::string& sha256) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckLimits(const std::string& sha256, uint64_t size) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -125,8 +131,6 @@ class FileStore {
   const std::string folder_;
   const FileStoreOptions options_;
   mutable Mutex mutex_;
-  // A file is no longer busy.
-  CondVar is_free_;
   std::map<std::string, Partial> partials_ ABSL_GUARDED_BY(mutex_);
   uint64_t used_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };

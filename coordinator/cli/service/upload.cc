@@ -63,8 +63,9 @@ absl::Status UploadFile(const VerbContext& context, const JobBundle& bundle,
     absl::StatusOr<v1::PutFileResponse> put = PatientlyGet<v1::PutFileResponse>(
         context, context.patience,
         [&] { return context.client.PutFile(request); });
-    if (absl::IsDataLoss(put.status())) {
-      // What the coordinator had before may have been of another file.
+    if (absl::IsDataLoss(put.status()) || absl::IsOutOfRange(put.status())) {
+      // What the coordinator had before may have been of another file, or it
+      // has deleted it meanwhile.
       if (++restarts > 1) return ChangedMeanwhile(bundled);
       progress.set_received_bytes(0);
       continue;

@@ -170,7 +170,7 @@ TEST_F(FileStoreTest, HashesAreChecked) {
 TEST_F(FileStoreTest, ThereAreLimits) {
   Open({.max_file_bytes = 6, .max_bytes = 3 * 4096});
   const absl::Status large = files_->Append(sha256_, 7, 0, "a").status();
-  EXPECT_EQ(large.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(large.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(large.message()),
               HasSubstr("7 bytes; a file may have 6"));
 
@@ -241,6 +241,34 @@ TEST_F(FileStoreTest, OldFilesThatNobodyNeedsAreSwept) {
   EXPECT_EQ(files_->used_bytes(), 4 * 4096);
 }
 
+TEST_F(FileStoreTest, ReadingFromTheBeginningKeepsAFile) {
+  Put("abcdef");
+  MakeOld(WholePath(sha256_));
+  EXPECT_EQ(Read(sha256_), "abcdef");
+  EXPECT_EQ(*files_->Sweep({}, kHour), 0);
+  MakeOld(WholePath(sha256_));
+  EXPECT_EQ(Read(sha256_, 3), "def");
+  EXPECT_EQ(*files_->Sweep({}, kHour), 1);
+}
+
+TEST_F(FileStoreTest, BeginningsThatWaitForRoomAreSwept) {
+  Append(sha256_, 6, 0, "abc");
+  const std::string other = Sha256Hex("other");
+  Append(other, 5, 0, "ot");
+  MakeOld(PartialPath(sha256_));
+  MakeOld(PartialPath(other));
+  Open({.min_free_bytes = uint64_t{1} << 60});
+  EXPECT_EQ(Find(sha256_), "3 bytes");
+  EXPECT_EQ(Append(sha256_, 6, 3, "def"), "RESOURCE_EXHAUSTED");
+  EXPECT_EQ(*files_->Sweep({}, kHour), 2);
+
+  Open({});
+  Append(sha256_, 6, 0, "abc");
+  MakeOld(PartialPath(sha256_));
+  EXPECT_EQ(Append(sha256_, 6, 3, "d"), "4 bytes");
+  EXPECT_EQ(*files_->Sweep({}, kHour), 0);
+}
+
 TEST_F(FileStoreTest, ManyWriteAtOnce) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -248,9 +276,12 @@ TEST_F(FileStoreTest, ManyWriteAtOnce) {
       const std::string content = absl::StrCat("content of ", i / 2);
       const std::string sha256 = Sha256Hex(content);
       for (size_t offset = 0; offset < content.size(); ++offset) {
-        EXPECT_THAT(Append(sha256, content.size(), offset,
-                           absl::string_view(content).substr(offset, 1)),
-                    HasSubstr("bytes"));
+        std::string added;
+        do {
+          added = Append(sha256, content.size(), offset,
+                         absl::string_view(content).substr(offset, 1));
+        } while (added == "UNAVAILABLE");
+        EXPECT_THAT(added, HasSubstr("bytes"));
         EXPECT_EQ(*files_->Sweep({}, kHour), 0);
       }
       EXPECT_EQ(Read(sha256), content);
