@@ -259,7 +259,8 @@ absl::StatusOr<std::string> ShardCalls::ReadPiece(size_t shard,
   if (left <= absl::ZeroDuration()) {
     return absl::DeadlineExceededError(absl::StrCat(
         shards_[shard]->description(), ": its file of ", name, " has not come ",
-        limits::kCheckpointTimeout, " after the leader asked for it"));
+        absl::FormatDuration(limits::kCheckpointTimeout),
+        " after the leader asked for it"));
   }
   v1::ReadCheckpointRequest request;
   request.set_name(name);
