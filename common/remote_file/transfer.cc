@@ -25,6 +25,28 @@ struct FreeEasy {
 struct FreeList {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
+struct FreeUrl {
+  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+};
+struct FreeText {
+  void operator()(char* text) const { curl_free(text); }
+};
+
+// What a Location header means in the answer for `url`. libcurl says so only
+// after the body. As it is, if it is no URL.
+std::string Resolved(const char* url, const std::string& location) {
+  const std::unique_ptr<CURLU, FreeUrl> resolved(curl_url());
+  char* text = nullptr;
+  if (resolved == nullptr ||
+      curl_url_set(resolved.get(), CURLUPART_URL, url, 0) != CURLUE_OK ||
+      curl_url_set(resolved.get(), CURLUPART_URL, location.c_str(),
+                   CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK ||
+      curl_url_get(resolved.get(), CURLUPART_URL, &text, 0) != CURLUE_OK) {
+    return location;
+  }
+  const std::unique_ptr<char, FreeText> owned(text);
+  return text;
+}
 
 // A response as it comes. libcurl calls it from C, which takes no exceptions.
 class Receiver {
@@ -81,9 +103,12 @@ class Receiver {
     curl_off_t length = -1;
     curl_easy_getinfo(easy_, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
     response_.length = length;
-    char* redirect = nullptr;
-    curl_easy_getinfo(easy_, CURLINFO_REDIRECT_URL, &redirect);
-    if (redirect != nullptr) response_.redirect = redirect;
+    const std::string location = response_.Header("location");
+    char* url = nullptr;
+    curl_easy_getinfo(easy_, CURLINFO_EFFECTIVE_URL, &url);
+    if (!location.empty() && url != nullptr) {
+      response_.redirect = Resolved(url, location);
+    }
     return answered_(response_);
   }
 
