@@ -13,6 +13,7 @@
 #include "common/base/file.h"
 #include "common/identity/sha256.h"
 #include "common/remote_file/remote_files.h"
+#include "glog/logging.h"
 #include "tests/http_server/http_server.h"
 
 namespace paceline {
