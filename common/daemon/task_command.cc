@@ -18,6 +18,11 @@ namespace {
 // What --threads of a worker takes.
 constexpr uint64_t kMaxThreads = 1024;
 
+void Append(const std::vector<std::string>& arguments,
+            std::vector<std::string>& command) {
+  command.insert(command.end(), arguments.begin(), arguments.end());
+}
+
 absl::Status AddLeadersOptions(const v1::TaskOrder& order,
                                const TaskPaths& paths,
                                const DaemonOptions& options,
@@ -31,9 +36,7 @@ absl::Status AddLeadersOptions(const v1::TaskOrder& order,
   for (const std::string& folder : options.data_folders) {
     command.push_back(absl::StrCat("--data=", folder));
   }
-  for (std::string& argument : options.data_access.Arguments()) {
-    command.push_back(std::move(argument));
-  }
+  Append(options.data_access.Arguments(), command);
   const absl::Status checkpoint =
       FindLatestCheckpoint(
           absl::StrCat(paths.job_folder, "/", kOutputFolder, "/checkpoint"))
@@ -66,9 +69,7 @@ absl::Status AddMembersOptions(const v1::TaskOrder& order, const HeldTask& task,
     command.push_back(absl::StrCat(
         "--threads=",
         std::clamp<uint64_t>((millicores + 999) / 1000, 1, kMaxThreads)));
-    for (std::string& argument : options.data_access.Arguments()) {
-      command.push_back(std::move(argument));
-    }
+    Append(options.data_access.Arguments(), command);
   }
   return absl::OkStatus();
 }
@@ -112,9 +113,7 @@ absl::StatusOr<ChildOptions> CommandFor(const v1::TaskOrder& order,
   child.command.push_back(
       absl::StrCat("--listen=", Address{host, 0, true}.ToString()));
   if (options.tls != nullptr) {
-    for (std::string& argument : TlsArguments(options.tls->files())) {
-      child.command.push_back(std::move(argument));
-    }
+    Append(TlsArguments(options.tls->files()), child.command);
   }
   child.environment.emplace_back("TF_CONFIG", "");
   // The service's secret is not for its jobs.

@@ -18,8 +18,7 @@ absl::Status CheckJob(const v1::Job& job);
 absl::Status CheckEvaluator(const v1::Job& job);
 
 // Checks that the job's files, whose paths must be absolute, can be read; those
-// that are named by URLs are not looked at.
-// Blocks.
+// that are named by URLs are not looked at. Blocks.
 absl::Status CheckFiles(const v1::Job& job);
 
 }  // namespace paceline

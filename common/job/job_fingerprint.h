@@ -10,8 +10,8 @@ namespace paceline {
 
 // 16 hexadecimal digits, equal for equal jobs. Ignores the folders of files,
 // and of URLs all but the name of the file, since hosts keep data in different
-// places, and the size of the cluster and
-// `evaluator`, since TF_CONFIG overrides them. Not cryptographic.
+// places, and the size of the cluster and `evaluator`, since TF_CONFIG
+// overrides them. Not cryptographic.
 std::string JobFingerprint(const v1::Job& job);
 
 }  // namespace paceline
