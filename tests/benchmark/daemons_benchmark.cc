@@ -22,6 +22,7 @@
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
+#include "common/base/ticker.h"
 #include "common/cluster/task_proto.h"
 #include "common/identity/job_secret.h"
 #include "common/rpc/service_client.h"
@@ -33,6 +34,10 @@ namespace paceline {
 namespace {
 
 constexpr absl::Duration kProbeInterval = absl::Milliseconds(20);
+// Between the starts of two daemons.
+constexpr absl::Duration kStartInterval = absl::Milliseconds(2);
+// After an error, as a daemon's first pause.
+constexpr absl::Duration kRetryInterval = absl::Milliseconds(500);
 constexpr absl::Duration kRegistrationTimeout = absl::Minutes(5);
 
 // Milliseconds of answers. Thread-safe.
@@ -59,11 +64,16 @@ class Latencies {
   std::vector<double> milliseconds_ ABSL_GUARDED_BY(mutex_);
 };
 
+class IdleDaemon;
+
 // What all daemons report to.
 struct Record {
   std::atomic<int> registered = 0;
   std::atomic<int> errors = 0;
   Latencies late;
+  Mutex mutex;
+  // Those whose last message ended with an error.
+  std::vector<IdleDaemon*> failed ABSL_GUARDED_BY(mutex);
 };
 
 // Sends its next message from the thread that gets an answer.
@@ -88,16 +98,18 @@ class IdleDaemon {
   void Send() {
     request_.set_sequence(request_.sequence() + 1);
     sent_ = MonotonicNow();
-    client_.StartSync(
-        request_, [this](absl::StatusOr<v1::SyncResponse> answer) {
-          if (is_stopping_) return;
-          if (answer.ok()) {
-            Take(*answer);
-          } else if (record_.errors++ == 0) {
-            LOG(ERROR) << request_.daemon() << ": " << answer.status();
-          }
-          Send();
-        });
+    client_.StartSync(request_,
+                      [this](absl::StatusOr<v1::SyncResponse> answer) {
+                        if (is_stopping_) return;
+                        if (answer.ok()) {
+                          Take(*answer);
+                          return Send();
+                        }
+                        LOG_IF(ERROR, record_.errors++ == 0)
+                            << request_.daemon() << ": " << answer.status();
+                        MutexLock lock(record_.mutex);
+                        record_.failed.push_back(this);
+                      });
   }
 
   void Stop() {
@@ -108,7 +120,7 @@ class IdleDaemon {
  private:
   void Take(const v1::SyncResponse& answer) {
     const absl::Duration time = MonotonicNow() - sent_;
-    if (request_.sequence() == 1) ++record_.registered;
+    if (request_.last_answer() == 0) ++record_.registered;
     // An answer with news comes at once.
     if (time >= kServicePoll) record_.late.Add(time - kServicePoll);
     request_.set_coordinator(answer.coordinator());
@@ -122,6 +134,15 @@ class IdleDaemon {
   std::atomic<bool> is_stopping_ = false;
 };
 
+void SendAgain(Record& record) {
+  std::vector<IdleDaemon*> failed;
+  {
+    MutexLock lock(record.mutex);
+    failed.swap(record.failed);
+  }
+  for (IdleDaemon* const daemon : failed) daemon->Send();
+}
+
 nlohmann::json Run(const std::string& address, const JobSecret& secret,
                    int count, absl::Duration duration) {
   Record record;
@@ -130,7 +151,10 @@ nlohmann::json Run(const std::string& address, const JobSecret& secret,
   for (int i = 0; i < count; ++i) {
     daemons.push_back(std::make_unique<IdleDaemon>(address, secret, i, record));
     daemons.back()->Send();
+    absl::SleepFor(kStartInterval);
   }
+  auto retries = std::make_unique<Ticker>(kRetryInterval,
+                                          [&record] { SendAgain(record); });
   while (record.registered < count) {
     CHECK(MonotonicNow() - begin < kRegistrationTimeout)
         << record.registered << " of " << count << " daemons are registered";
@@ -160,6 +184,7 @@ nlohmann::json Run(const std::string& address, const JobSecret& secret,
       {"errors", record.errors.load()},
       {"late", record.late.Take()},
       {"list", lists.Take()}};
+  retries.reset();
   for (const auto& daemon : daemons) daemon->Stop();
   return result;
 }
