@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
+#include "common/base/utf8.h"
 
 namespace paceline {
 namespace {
@@ -24,6 +25,9 @@ constexpr size_t kMaxUrlBytes = 8 << 10;
 constexpr size_t kMaxFileNameBytes = 200;
 constexpr absl::string_view kHash = "#sha256=";
 constexpr size_t kHashDigits = 64;
+constexpr absl::string_view kExpectedParts =
+    "expected UTF-8 without control characters and without parts of dots alone "
+    "(\"..\", \"..;x\")";
 
 absl::Status Wrong(absl::string_view text, absl::string_view what) {
   return absl::InvalidArgumentError(
@@ -67,14 +71,21 @@ std::optional<std::string> Decoded(absl::string_view text) {
   return decoded;
 }
 
-// Whether servers may take the decoded path for another one: it has a part "."
-// or "..", also between backslashes, or control characters.
+// Whether servers may take the decoded path for another one. Some end its parts
+// at backslashes, too, leave out what is behind a semicolon (Java's), or dots
+// and spaces at the end of a part (Windows'), or take bytes that are not UTF-8
+// for longer forms of dots and slashes.
 bool MayLeadElsewhere(absl::string_view decoded) {
-  for (const absl::string_view part :
+  for (absl::string_view part :
        absl::StrSplit(decoded, absl::ByAnyChar("/\\"))) {
-    if (part == "." || part == "..") return true;
+    part = part.substr(0, part.find(';'));
+    if (absl::StrContains(part, '.') &&
+        part.find_first_not_of(". ") == absl::string_view::npos) {
+      return true;
+    }
   }
-  return std::any_of(decoded.begin(), decoded.end(),
+  return !IsUtf8(decoded) ||
+         std::any_of(decoded.begin(), decoded.end(),
                      [](char c) { return absl::ascii_iscntrl(c); });
 }
 
@@ -151,11 +162,12 @@ absl::Status ReadWebPath(absl::string_view text, absl::string_view rest,
                  "expected the characters of a URL, others percent-encoded, "
                  "and behind \"#\" nothing but sha256=…");
   }
-  if (MayLeadElsewhere(*decoded)) {
+  if (absl::StrContains(*decoded, '%')) {
     return Wrong(text,
-                 "expected a path without \".\", \"..\" and control "
-                 "characters");
+                 "expected a path without \"%25\", which some servers decode "
+                 "twice");
   }
+  if (MayLeadElsewhere(*decoded)) return Wrong(text, kExpectedParts);
   return absl::OkStatus();
 }
 
@@ -213,11 +225,7 @@ absl::StatusOr<RemoteUrl> ParseRemoteUrl(absl::string_view text) {
   }
   RETURN_IF_ERROR(ReadBucket(text, host, url));
   url.path = std::string(rest);
-  if (MayLeadElsewhere(rest)) {
-    return Wrong(text,
-                 "expected a key without parts \".\" and \"..\", and "
-                 "without control characters");
-  }
+  if (MayLeadElsewhere(rest)) return Wrong(text, kExpectedParts);
   return url;
 }
 

@@ -18,7 +18,9 @@ struct RemoteUrl {
   // the bucket.
   std::string host;
   // Begins with a slash. Of S3 the key behind the slash, as it is; else
-  // percent-encoded. Has no part "." or "..", however it is written.
+  // percent-encoded, once ("%25" is refused). Has no part that a usual server
+  // takes for "." or "..", however it is written: with parameters ("..;x"),
+  // between backslashes, or with dots and spaces at its end.
   std::string path;
   // "", or what begins with the question mark. May hold a secret, such as a
   // signature. S3 has none.

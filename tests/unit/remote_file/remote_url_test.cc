@@ -61,6 +61,16 @@ TEST(RemoteUrlTest, WhatProgramsMayReadDifferentlyIsRefused) {
                            "http://host/a%2f..%2fb",
                            "http://host/%5c..%5cb",
                            "http://host/./a",
+                           "http://host/data/..;/b",
+                           "http://host/data/..;x=1/b",
+                           "http://host/data/.%2e%3bx/b",
+                           "http://host/data/%252e%252e/b",
+                           "http://host/data/%25../b",
+                           "http://host/data/%25252e%25252E/b",
+                           "http://host/data/%25c0%25ae/b",
+                           "http://host/data/%c0%ae%c0%ae/b",
+                           "http://host/data/.../b",
+                           "http://host/data/..%20/b",
                            "http://host/a%0d%0ab",
                            "http://host/%2",
                            "http://host/a#b",
@@ -72,9 +82,25 @@ TEST(RemoteUrlTest, WhatProgramsMayReadDifferentlyIsRefused) {
                            "s3://../key",
                            "s3://bucket",
                            "s3://bucket/../key",
+                           "s3://bucket/data/..;x/key",
                            "s3://bucket/a\nb"}) {
     EXPECT_FALSE(ParseRemoteUrl(text).ok()) << text;
   }
+}
+
+TEST(RemoteUrlTest, NamesMayHaveDotsSemicolonsAndOtherLetters) {
+  for (const char* text :
+       {"http://host/a..b/.c", "http://host/a;x=1/..b", "http://host/%C3%A9",
+        "http://host/a%20b", "s3://bucket/a%3Db/c"}) {
+    EXPECT_EQ(Address(text), text);
+  }
+}
+
+TEST(RemoteUrlTest, ErrorsSayWhatIsExpected) {
+  EXPECT_THAT(Address("http://host/data/..;x/b"),
+              HasSubstr("without parts of dots alone"));
+  EXPECT_THAT(Address("http://host/data/%252e%252e/b"),
+              HasSubstr("without \"%25\""));
 }
 
 TEST(RemoteUrlTest, SecretsAreNotShown) {
