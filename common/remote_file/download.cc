@@ -145,7 +145,7 @@ absl::Status Download::Request(const HttpRequest& request) {
   refusal_text_.clear();
   const absl::Status status = Transfer(
       request, options_.network,
-      [this](const HttpResponse& response) { return Answered(response); },
+      [&](const HttpResponse& response) { return Answered(request, response); },
       [this](absl::string_view bytes) { return Take(bytes); });
   // Nobody reads the body of a redirect (Take), however long it is.
   return IsRedirect(response_.status) ? absl::OkStatus() : status;
@@ -169,12 +169,18 @@ void Download::AddConditions(HttpRequest& request) const {
   }
 }
 
-absl::Status Download::Answered(const HttpResponse& response) {
+absl::Status Download::Answered(const HttpRequest& request,
+                                const HttpResponse& response) {
   response_ = response;
   switch (response.status) {
     case 200:
       return BeginAnew(response);
     case 206:
+      if (request.offset == 0) {
+        return absl::FailedPreconditionError(
+            "the server answered 206, with a part of the file, and was asked "
+            "for all of it; expected 200");
+      }
       return GoOn(response);
     case 304:
       is_unchanged_ = copy_.has_value();
@@ -208,7 +214,7 @@ absl::Status Download::GoOn(const HttpResponse& response) {
   const FileVersion& part = entry_.part_version();
   const std::string etag = response.Header("etag");
   const bool fits = ReadContentRange(range, first, total) &&
-                    first == entry_.part_bytes() && first > 0 &&
+                    first == entry_.part_bytes() &&
                     (part.bytes < 0 || total == part.bytes) &&
                     (etag.empty() || part.etag.empty() || etag == part.etag);
   if (fits) {

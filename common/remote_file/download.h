@@ -43,7 +43,8 @@ class Download {
   absl::Status Request(const HttpRequest& request);
   // Says on which conditions the server sends what.
   void AddConditions(HttpRequest& request) const;
-  absl::Status Answered(const HttpResponse& response);
+  absl::Status Answered(const HttpRequest& request,
+                        const HttpResponse& response);
   absl::Status Take(absl::string_view bytes);
   absl::Status BeginAnew(const HttpResponse& response);
   absl::Status GoOn(const HttpResponse& response);

@@ -91,6 +91,20 @@ TEST_F(DownloadTest, AShortRangeIsNotTheEnd) {
   EXPECT_EQ(count, 3);
 }
 
+TEST_F(DownloadTest, APartThatNobodyAskedForIsRefused) {
+  HttpServer server([](const TestRequest& /*request*/) {
+    TestReply reply;
+    reply.status = 206;
+    reply.body = "content";
+    reply.headers["Content-Range"] = "bytes 0-6/7";
+    return reply;
+  });
+  EXPECT_THAT(ContentOf(server.Url("/file")),
+              AllOf(HasSubstr("FAILED_PRECONDITION"), HasSubstr("answered 206"),
+                    HasSubstr("expected 200")));
+  EXPECT_EQ(server.requests().size(), 1);
+}
+
 TEST_F(DownloadTest, NobodyReadsTheBodyOfARedirect) {
   HttpServer server([&](const TestRequest& request) {
     if (request.target == "/file") return ServeFile(request, "content");
@@ -281,6 +295,31 @@ TEST_F(DownloadTest, HttpsServersProveWhoTheyAre) {
   EXPECT_EQ(other.requests().size(), 0);
   EXPECT_THAT(ContentOf(good.Url("/plain")),
               HasSubstr("redirects from https to http://127.0.0.1:1/file"));
+}
+
+TEST_F(DownloadTest, NoRedirectLeadsFromHttpsBackToHttp) {
+  const TestAuthority authority(options_.folder, "authority");
+  options_.network.authority_file = options_.folder + "/authority.pem";
+  std::string secure_url;
+  HttpServer plain([&](const TestRequest& request) {
+    return request.target == "/file" ? ServeFile(request, "content")
+                                     : Redirect(secure_url + request.target);
+  });
+  HttpServer secure(
+      [&](const TestRequest& request) {
+        return request.target == "/up" ? ServeFile(request, "secure")
+                                       : Redirect(plain.Url("/file"));
+      },
+      authority.Issue("server"));
+  secure_url = secure.Url("");
+  EXPECT_EQ(ContentOf(plain.Url("/up")), "secure");
+  EXPECT_THAT(
+      ContentOf(plain.Url("/up-and-down")),
+      AllOf(HasSubstr("FAILED_PRECONDITION"),
+            HasSubstr("redirects from https to " + plain.Url("/file"))));
+  for (const TestRequest& request : plain.requests()) {
+    EXPECT_NE(request.target, "/file");
+  }
 }
 
 TEST_F(DownloadTest, OnlyWhatIsAllowedIsFetchedAndRedirectedTo) {
