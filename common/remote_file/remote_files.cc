@@ -3,11 +3,14 @@
 #include <glog/logging.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <filesystem>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "common/base/clock.h"
+#include "common/base/errno_error.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/identity/sha256.h"
@@ -76,13 +79,21 @@ absl::StatusOr<CachedFile> FetchTo(CacheEntry& entry, const RemoteUrl& url,
   return entry.Complete(*sha256);
 }
 
+// A new one is its owner's alone, from the first moment on: others' data are
+// nobody's business.
 absl::Status MakeCache(const std::string& folder) {
   struct stat found;
   if (stat(folder.c_str(), &found) == 0) return absl::OkStatus();
-  RETURN_IF_ERROR(MakeDirectories(folder));
-  // A new one is its owner's alone: others' data are nobody's business.
-  chmod(folder.c_str(), S_IRWXU);
-  return absl::OkStatus();
+  // Without a slash at its end.
+  const std::filesystem::path path =
+      (std::filesystem::path(folder) / "").parent_path();
+  if (path.has_parent_path()) {
+    RETURN_IF_ERROR(MakeDirectories(path.parent_path().string()));
+  }
+  if (mkdir(path.c_str(), S_IRWXU) == 0 || errno == EEXIST) {
+    return absl::OkStatus();
+  }
+  return ErrnoError("cannot create folder", folder);
 }
 
 }  // namespace

@@ -18,8 +18,8 @@
 namespace paceline {
 
 struct RemoteFilesOptions {
-  // The folder of the cache, made when it is needed; of one user, whose
-  // processes may share it. "": nothing can be fetched.
+  // The folder of the cache, made when it is needed, with mode 0700; of one
+  // user, whose processes may share it. "": nothing can be fetched.
   std::string folder;
   // Of all files in it together.
   int64_t limit_bytes = 0;

@@ -1,5 +1,9 @@
 // The cache on disk.
+#include <sys/inotify.h>
+#include <unistd.h>
+
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -10,6 +14,7 @@ namespace paceline {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class CacheTest : public FetchTest {
@@ -32,6 +37,35 @@ class CacheTest : public FetchTest {
     return ServeFile(request, std::string(size, request.target.back()));
   }};
 };
+
+// The names of what was made in the folder, or had its mode changed, since
+// `watch` (inotify) was told to look.
+std::vector<std::string> Changes(int watch) {
+  alignas(inotify_event) char buffer[4096];
+  const ssize_t size = read(watch, buffer, sizeof(buffer));
+  std::vector<std::string> changes;
+  for (ssize_t at = 0; at < size;) {
+    const auto& event = *reinterpret_cast<const inotify_event*>(&buffer[at]);
+    changes.push_back(absl::StrCat(
+        (event.mask & IN_ATTRIB) != 0 ? "changed " : "made ", event.name));
+    at += sizeof(event) + event.len;
+  }
+  return changes;
+}
+
+TEST_F(CacheTest, ANewCacheIsItsOwnersFromTheFirstMoment) {
+  const std::string parent = options_.folder;
+  const FileDescriptor watch(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  ASSERT_GE(inotify_add_watch(watch.get(), parent.c_str(),
+                              IN_CREATE | IN_ATTRIB | IN_ONLYDIR),
+            0);
+  options_.folder = parent + "/cache/";
+  EXPECT_TRUE(Fetch(server_.Url("/a")).ok());
+  EXPECT_THAT(Changes(watch.get()), ElementsAre("made cache"));
+  EXPECT_EQ(std::filesystem::status(options_.folder).permissions(),
+            std::filesystem::perms::owner_all);
+  options_.folder = parent;
+}
 
 TEST_F(CacheTest, TheLeastRecentlyUsedGoes) {
   ASSERT_TRUE(Fetch(server_.Url("/a")).ok());
