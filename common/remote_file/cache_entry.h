@@ -1,7 +1,8 @@
 // A URL's place in the cache.
 //
 //   CACHE/lock               held while room is made (cache_room.h)
-//   CACHE/HASH/lock          held by who asks the server and downloads
+//   CACHE/HASH/lock          held by who asks the server and downloads, or
+//                            removes files of the entry
 //   CACHE/HASH/version       of the complete file (file_version.h)
 //   CACHE/HASH/SHA256/NAME   the complete file, on which its users have shared
 //                            locks

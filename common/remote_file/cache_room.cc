@@ -24,12 +24,13 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Kept {
+  // Of the entry.
+  std::string folder;
   std::string path;
-  // Unless empty, the lock of the entry whose part this is.
-  std::string lock;
+  bool is_part = false;
   int64_t bytes = 0;
   // Since when it is unused, by the clock of the file system.
-  std::pair<int64_t, int64_t> used;
+  std::pair<int64_t, int64_t> used = {};
 };
 
 std::vector<fs::directory_entry> EntriesOf(const fs::path& folder) {
@@ -47,16 +48,13 @@ bool IsFolder(const fs::directory_entry& entry) {
   return fs::is_directory(entry.symlink_status(error));
 }
 
-void Add(const std::string& path, const std::string& lock, int64_t promised,
-         std::vector<Kept>& kept) {
+// Adds it unless it is empty, and nothing is `promised`.
+void Add(Kept file, int64_t promised, std::vector<Kept>& kept) {
   struct stat information = {};
-  if (lstat(path.c_str(), &information) != 0) return;
-  const int64_t bytes = std::max<int64_t>(information.st_size, promised);
-  if (bytes == 0) return;
-  kept.push_back({path,
-                  lock,
-                  bytes,
-                  {information.st_mtim.tv_sec, information.st_mtim.tv_nsec}});
+  if (lstat(file.path.c_str(), &information) != 0) return;
+  file.bytes = std::max<int64_t>(information.st_size, promised);
+  file.used = {information.st_mtim.tv_sec, information.st_mtim.tv_nsec};
+  if (file.bytes > 0) kept.push_back(std::move(file));
 }
 
 // All files but the part of `own`.
@@ -68,32 +66,43 @@ std::vector<Kept> KeptIn(const std::string& cache, const std::string& own) {
     for (const fs::directory_entry& version : EntriesOf(folder)) {
       if (!IsFolder(version)) continue;
       for (const fs::directory_entry& file : EntriesOf(version.path())) {
-        Add(file.path().string(), "", 0, kept);
+        Add({folder, file.path().string()}, 0, kept);
       }
     }
     if (folder == own) continue;
     const std::string part = folder + "/part";
     const FileVersion promised =
         ReadVersion(part + ".version").value_or(FileVersion());
-    Add(part, folder + "/lock", promised.bytes, kept);
+    Add({folder, part, /*is_part=*/true}, promised.bytes, kept);
   }
   return kept;
 }
 
-// Returns whether it has removed the file, which nobody used.
-bool Remove(const Kept& file) {
-  const std::string& locked = file.lock.empty() ? file.path : file.lock;
-  const FileDescriptor lock(
-      open(locked.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!lock.is_open() || flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    return false;
+// Not open if another process has a lock on the file.
+FileDescriptor TryLock(const std::string& path) {
+  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file.is_open() || flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    return FileDescriptor();
   }
-  if (unlink(file.path.c_str()) != 0) return false;
-  if (file.lock.empty()) {
-    rmdir(fs::path(file.path).parent_path().c_str());
-  } else {
+  return file;
+}
+
+// Returns whether it has removed the file, which nobody used. It has the lock
+// of the file's entry meanwhile, lest another process completes a file in its
+// place; whoever makes room has that of `own`.
+bool Remove(const Kept& file, const std::string& own) {
+  FileDescriptor entry;
+  if (file.folder != own) {
+    entry = TryLock(file.folder + "/lock");
+    if (!entry.is_open()) return false;
+  }
+  if (file.is_part) {
     unlink((file.path + ".version").c_str());
+    return unlink(file.path.c_str()) == 0;
   }
+  const FileDescriptor users = TryLock(file.path);
+  if (!users.is_open() || unlink(file.path.c_str()) != 0) return false;
+  rmdir(fs::path(file.path).parent_path().c_str());
   return true;
 }
 
@@ -112,7 +121,7 @@ absl::Status MakeRoom(const std::string& cache, const std::string& own,
   for (const Kept& file : kept) total += file.bytes;
   for (const Kept& file : kept) {
     if (total <= limit - bytes) return absl::OkStatus();
-    if (Remove(file)) total -= file.bytes;
+    if (Remove(file, own)) total -= file.bytes;
   }
   if (total <= limit - bytes) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat(

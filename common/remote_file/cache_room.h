@@ -12,9 +12,10 @@ namespace paceline {
 
 // Removes the least recently used files of the cache until those that are left,
 // with what downloads have been promised, and `bytes` for the entry `own`
-// together are at most `limit`. What a process uses or downloads to stays.
-// ResourceExhausted, with both numbers, if that is too much. Several processes
-// may call it: one after the other. Blocks on the disk.
+// together are at most `limit`. What a process uses stays, and so does what is
+// in an entry whose lock another one has. ResourceExhausted, with both numbers,
+// if that is too much. Whoever calls it has the lock of `own`; several
+// processes may: one after the other. Blocks on the disk.
 absl::Status MakeRoom(const std::string& cache, const std::string& own,
                       int64_t bytes, int64_t limit, absl::Duration patience);
 

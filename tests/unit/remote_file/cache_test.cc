@@ -92,6 +92,22 @@ TEST_F(CacheTest, WhatIsInUseStays) {
   EXPECT_EQ(ReadFile(a->path(), 100'000)->size(), 100'000);
 }
 
+// Its process may be about to put another file in its place.
+TEST_F(CacheTest, WhatIsInALockedEntryStays) {
+  const std::string path = Fetch(server_.Url("/a"))->path();
+  {
+    const auto entry =
+        CacheEntry::Open(options_.folder, server_.Url("/a"), "a",
+                         options_.network.patience, [](bool /*goes_on*/) {});
+    ASSERT_TRUE(entry.ok()) << entry.status();
+    EXPECT_TRUE(Fetch(server_.Url("/b")).ok());
+    EXPECT_TRUE(Fetch(server_.Url("/c")).ok());
+    EXPECT_TRUE(std::filesystem::exists(path));
+  }
+  EXPECT_TRUE(Fetch(server_.Url("/b")).ok());
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 TEST_F(CacheTest, ANewVersionTakesTheRoomOfTheOldOne) {
   int version = 0;
   HttpServer server([&](const TestRequest& request) {
