@@ -53,7 +53,8 @@ bool IsSha256Hex(absl::string_view text) {
 }
 
 absl::StatusOr<v1::JobFile> HashFile(const std::string& path,
-                                     const std::string& path_in_job) {
+                                     const std::string& path_in_job,
+                                     absl::FunctionRef<void()> on_progress) {
   ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> file,
                    OpenRandomAccess(path));
   const int64_t size = file->size_bytes();
@@ -64,6 +65,7 @@ absl::StatusOr<v1::JobFile> HashFile(const std::string& path,
     RETURN_IF_ERROR(file->ReadAt(
         offset, {reinterpret_cast<std::byte*>(piece.data()), piece.size()}));
     hash.Update(piece);
+    on_progress();
   }
   v1::JobFile hashed;
   hashed.set_path(path_in_job);

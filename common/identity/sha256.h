@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "paceline/v1/queue.pb.h"
@@ -37,11 +38,13 @@ std::string Sha256Hex(absl::string_view bytes);
 bool IsSha256Hex(absl::string_view text);
 
 // The regular file at `path`, which a job has as `path_in_job`: its hash and
-// size. Reads it in pieces; blocks on the disk. NotFound, PermissionDenied,
-// FailedPrecondition unless it is a regular file, or DataLoss if it becomes
-// shorter meanwhile; messages name `path`.
-absl::StatusOr<v1::JobFile> HashFile(const std::string& path,
-                                     const std::string& path_in_job);
+// size. Reads it in pieces of 1 MiB, and calls `on_progress` after each; blocks
+// on the disk. NotFound, PermissionDenied, FailedPrecondition unless it is a
+// regular file, or DataLoss if it becomes shorter meanwhile; messages name
+// `path`.
+absl::StatusOr<v1::JobFile> HashFile(
+    const std::string& path, const std::string& path_in_job,
+    absl::FunctionRef<void()> on_progress = [] {});
 
 // Whether there is a regular file, and no link, at `path` with the size and
 // hash of `file`. Blocks on the disk.

@@ -21,10 +21,20 @@ namespace paceline {
 namespace {
 
 constexpr absl::Duration kLookInterval = absl::Milliseconds(50);
+// How much of a part may be in memory alone.
+constexpr int64_t kMaxUnsyncedBytes = 64 << 20;
 
 int64_t SizeAt(const std::string& path) {
   struct stat information = {};
   return lstat(path.c_str(), &information) == 0 ? information.st_size : 0;
+}
+
+// When the file was changed, in nanoseconds; 0: it is not there.
+int64_t ChangeTime(const std::string& path) {
+  struct stat information = {};
+  return lstat(path.c_str(), &information) == 0
+             ? absl::ToUnixNanos(absl::TimeFromTimespec(information.st_mtim))
+             : 0;
 }
 
 }  // namespace
@@ -59,15 +69,15 @@ absl::StatusOr<CacheEntry> CacheEntry::Open(
     const std::function<void(bool goes_on)>& waits) {
   const std::string folder = absl::StrCat(cache, "/", Sha256Hex(address));
   RETURN_IF_ERROR(MakeDirectories(folder));
-  int64_t before = 0;
+  const std::string part = folder + "/part";
+  int64_t before = ChangeTime(part);
   ASSIGN_OR_RETURN(FileDescriptor lock,
                    LockFile(folder + "/lock", patience, [&] {
-                     const int64_t bytes = SizeAt(folder + "/part");
-                     waits(std::exchange(before, bytes) != bytes);
-                     return bytes;
+                     const int64_t now = ChangeTime(part);
+                     waits(std::exchange(before, now) != now);
+                     return now;
                    }));
   CacheEntry entry(folder, name, std::move(lock));
-  const std::string part = entry.part_path();
   entry.part_ = FileDescriptor(
       open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!entry.part_.is_open()) return ErrnoError("cannot open", part);
@@ -125,6 +135,7 @@ absl::Status CacheEntry::SetPartSize(int64_t bytes) {
 
 absl::Status CacheEntry::DropPart() {
   part_bytes_ = 0;
+  synced_bytes_ = 0;
   part_version_ = FileVersion();
   if (ftruncate(part_.get(), 0) != 0) {
     return ErrnoError("cannot shorten", part_path());
@@ -142,8 +153,15 @@ absl::Status CacheEntry::Append(absl::string_view bytes) {
     part_bytes_ += written;
     bytes.remove_prefix(static_cast<size_t>(written));
   }
+  if (part_bytes_ - synced_bytes_ < kMaxUnsyncedBytes) return absl::OkStatus();
+  if (fdatasync(part_.get()) != 0) {
+    return ErrnoError("cannot sync", part_path());
+  }
+  synced_bytes_ = part_bytes_;
   return absl::OkStatus();
 }
+
+void CacheEntry::ShowProgress() const { futimens(part_.get(), nullptr); }
 
 absl::StatusOr<CachedFile> CacheEntry::Complete(const std::string& sha256) {
   FileVersion complete = part_version_;
@@ -171,6 +189,7 @@ absl::StatusOr<CachedFile> CacheEntry::Complete(const std::string& sha256) {
   RETURN_IF_ERROR(SyncDirectory(folder_ + "/" + sha256));
   RETURN_IF_ERROR(WriteVersion(complete, folder_ + "/version"));
   part_bytes_ = 0;
+  synced_bytes_ = 0;
   part_version_ = FileVersion();
   return CachedFile(path, std::move(part_));
 }

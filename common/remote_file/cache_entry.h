@@ -6,7 +6,8 @@
 //   CACHE/HASH/version       of the complete file (file_version.h)
 //   CACHE/HASH/SHA256/NAME   the complete file, on which its users have shared
 //                            locks
-//   CACHE/HASH/part          what has come of the next one
+//   CACHE/HASH/part          what has come of the next one; changed while who
+//                            downloads gets further
 //   CACHE/HASH/part.version  of which version that is
 //
 // HASH is that of the URL. Locks are those of flock: they end with the process.
@@ -60,8 +61,12 @@ class CacheEntry {
   absl::Status Begin(const FileVersion& version);
   // What the server says of the whole file's size, if it did not say it before.
   absl::Status SetPartSize(int64_t bytes);
-  // Adds to what has come.
+  // Adds to what has come. The disk has all but the last 64 MiB of it, so no
+  // call blocks for long, Complete included.
   absl::Status Append(absl::string_view bytes);
+  // Has processes that wait for the entry's lock see that this one gets
+  // further, as Append does.
+  void ShowProgress() const;
   absl::Status DropPart();
   // Makes what has come the complete file, whose SHA-256 is `sha256`.
   absl::StatusOr<CachedFile> Complete(const std::string& sha256);
@@ -79,6 +84,8 @@ class CacheEntry {
   FileDescriptor lock_;
   FileDescriptor part_;
   int64_t part_bytes_ = 0;
+  // Of which the disk has so many.
+  int64_t synced_bytes_ = 0;
   FileVersion part_version_;
 };
 

@@ -41,9 +41,13 @@ class WaitingLog {
 
 // The part's hash, if it is what the URL and the server say.
 absl::StatusOr<std::string> Verify(const RemoteUrl& url,
-                                   const CacheEntry& entry) {
+                                   const CacheEntry& entry,
+                                   const std::function<void()>& on_progress) {
   ASSIGN_OR_RETURN(const v1::JobFile file,
-                   HashFile(entry.part_path(), entry.part_path()));
+                   HashFile(entry.part_path(), entry.part_path(), [&] {
+                     entry.ShowProgress();
+                     on_progress();
+                   }));
   const std::pair<const char*, std::string> expected[] = {
       {"the URL", url.sha256}, {"S3", entry.part_version().sha256}};
   for (const auto& [who, sha256] : expected) {
@@ -67,7 +71,7 @@ absl::StatusOr<CachedFile> FetchTo(CacheEntry& entry, const RemoteUrl& url,
   Download download(options, url, entry, copy, on_progress);
   RETURN_IF_ERROR(download.Run());
   if (download.is_unchanged()) return *std::move(copy);
-  const absl::StatusOr<std::string> sha256 = Verify(url, entry);
+  const absl::StatusOr<std::string> sha256 = Verify(url, entry, on_progress);
   if (!sha256.ok()) {
     RETURN_IF_ERROR(entry.DropPart());
     return sha256.status();

@@ -57,9 +57,10 @@ class RemoteFiles {
   // Redirects are followed 5 times at most, to http and https only, never from
   // https to http, and for s3 not at all.
   //
-  // Calls `on_progress` now and then while bytes come. Errors begin with the
-  // URL, without its query, and say what the server answered: InvalidArgument
-  // for a bad URL, PermissionDenied (also 401, 403), NotFound (404, 410),
+  // Calls `on_progress` now and then while bytes come, here or in the process
+  // that is waited for, and while they are hashed. Errors begin with the URL,
+  // without its query, and say what the server answered: InvalidArgument for a
+  // bad URL, PermissionDenied (also 401, 403), NotFound (404, 410),
   // ResourceExhausted if the file is larger than the cache's limit or the rest
   // is in use, DataLoss for a wrong hash, Unavailable if it was given up,
   // FailedPrecondition for other answers; and those of the disk. Blocks.

@@ -51,8 +51,10 @@ TEST(Sha256Test, HashesAFile) {
 
   // More than one piece.
   std::ofstream(path) << std::string(5'000'000, 'b');
-  EXPECT_EQ(HashFile(path, "b")->sha256(),
+  int pieces = 0;
+  EXPECT_EQ(HashFile(path, "b", [&] { ++pieces; })->sha256(),
             Sha256Hex(std::string(5'000'000, 'b')));
+  EXPECT_EQ(pieces, 5);
   std::remove(path.c_str());
 }
 

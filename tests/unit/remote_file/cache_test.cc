@@ -2,6 +2,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -174,6 +175,42 @@ TEST_F(CacheTest, OneThatDoesNotGetFurtherIsNotWaitedForForever) {
   EXPECT_THAT(ContentOf(server_.Url("/a")),
               AllOf(HasSubstr("DEADLINE_EXCEEDED"),
                     HasSubstr("another process has had")));
+}
+
+TEST_F(CacheTest, OneThatGetsFurtherWithoutBytesIsWaitedFor) {
+  auto entry =
+      CacheEntry::Open(options_.folder, server_.Url("/a"), "a",
+                       options_.network.patience, [](bool /*goes_on*/) {});
+  ASSERT_TRUE(entry.ok()) << entry.status();
+  std::thread holder([held = *std::move(entry)] {
+    for (int i = 0; i < 30; ++i) {
+      held.ShowProgress();
+      absl::SleepFor(absl::Milliseconds(50));
+    }
+  });
+  options_.network.patience = absl::Milliseconds(700);
+  EXPECT_EQ(ContentOf(server_.Url("/a")), Brief(std::string(100'000, 'a')));
+  holder.join();
+}
+
+TEST_F(CacheTest, OthersSeeThatAFileIsHashed) {
+  constexpr int64_t kBytes = 32 << 20;
+  options_.limit_bytes = kBytes;
+  HttpServer server([](const TestRequest& request) {
+    return ServeFile(request, std::string(kBytes, 'x'));
+  });
+  const std::string url = server.Url("/file");
+  const std::string part =
+      absl::StrCat(options_.folder, "/", Sha256Hex(url), "/part");
+  std::set<std::filesystem::file_time_type> times;
+  const auto file = RemoteFiles(options_).Fetch(url, [&] {
+    if (std::filesystem::file_size(part) == kBytes) {
+      times.insert(std::filesystem::last_write_time(part));
+    }
+  });
+  ASSERT_TRUE(file.ok()) << file.status();
+  // That of the last bytes, and later ones.
+  EXPECT_GT(times.size(), 1);
 }
 
 TEST_F(CacheTest, TheSameContentUnderANewTagKeepsItsFile) {
