@@ -63,6 +63,12 @@ absl::StatusOr<FileDescriptor> LockFile(
   return file;
 }
 
+void RemoveNotesOfPart(const std::string& folder) {
+  for (const char* const note : {"/part.version", "/part.room"}) {
+    unlink((folder + note).c_str());
+  }
+}
+
 absl::StatusOr<CacheEntry> CacheEntry::Open(
     const std::string& cache, const std::string& address,
     const std::string& name, absl::Duration patience,
@@ -137,11 +143,10 @@ absl::Status CacheEntry::DropPart() {
   part_bytes_ = 0;
   synced_bytes_ = 0;
   part_version_ = FileVersion();
-  if (ftruncate(part_.get(), 0) != 0) {
-    return ErrnoError("cannot shorten", part_path());
-  }
-  unlink((part_path() + ".version").c_str());
-  return absl::OkStatus();
+  RemoveNotesOfPart(folder_);
+  return ftruncate(part_.get(), 0) == 0
+             ? absl::OkStatus()
+             : ErrnoError("cannot shorten", part_path());
 }
 
 absl::Status CacheEntry::Append(absl::string_view bytes) {
@@ -185,7 +190,7 @@ absl::StatusOr<CachedFile> CacheEntry::Complete(const std::string& sha256) {
   if (rename(part_path().c_str(), path.c_str()) != 0) {
     return ErrnoError("cannot make", path);
   }
-  unlink((part_path() + ".version").c_str());
+  RemoveNotesOfPart(folder_);
   RETURN_IF_ERROR(SyncDirectory(folder_ + "/" + sha256));
   RETURN_IF_ERROR(WriteVersion(complete, folder_ + "/version"));
   part_bytes_ = 0;

@@ -9,6 +9,7 @@
 //   CACHE/HASH/part          what has come of the next one; changed while who
 //                            downloads gets further
 //   CACHE/HASH/part.version  of which version that is
+//   CACHE/HASH/part.room     what room it has been promised (cache_room.h)
 //
 // HASH is that of the URL. Locks are those of flock: they end with the process.
 #ifndef PACELINE_COMMON_REMOTE_FILE_CACHE_ENTRY_H_
@@ -36,6 +37,9 @@ absl::StatusOr<FileDescriptor> LockFile(
     const std::string& path, absl::Duration patience,
     const std::function<int64_t()>& progress);
 
+// Removes what is noted of the part in the entry's `folder`.
+void RemoveNotesOfPart(const std::string& folder);
+
 // Has the entry's lock, so no other process downloads to it. Errors name
 // paths. Not thread-safe. Methods block on the disk.
 class CacheEntry {
@@ -57,7 +61,8 @@ class CacheEntry {
   int64_t part_bytes() const { return part_bytes_; }
   const FileVersion& part_version() const { return part_version_; }
 
-  // Drops what has come, and begins anew with a file of `version`.
+  // Drops what has come, and begins anew with a file of `version`, which has no
+  // room yet.
   absl::Status Begin(const FileVersion& version);
   // What the server says of the whole file's size, if it did not say it before.
   absl::Status SetPartSize(int64_t bytes);

@@ -12,16 +12,20 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/file.h"
 #include "common/base/file_descriptor.h"
 #include "common/base/status_macros.h"
 #include "common/remote_file/cache_entry.h"
-#include "common/remote_file/file_version.h"
 
 namespace paceline {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Of the file that says what room an entry has been promised.
+constexpr int64_t kMaxPromiseBytes = 100;
 
 struct Kept {
   // Of the entry.
@@ -57,6 +61,20 @@ void Add(Kept file, int64_t promised, std::vector<Kept>& kept) {
   if (file.bytes > 0) kept.push_back(std::move(file));
 }
 
+// Where it is written how many bytes of room the entry's part has been
+// promised.
+std::string PromisePath(const std::string& folder) {
+  return folder + "/part.room";
+}
+
+// 0: none.
+int64_t PromiseTo(const std::string& folder) {
+  int64_t bytes = 0;
+  const absl::StatusOr<std::string> text =
+      ReadFile(PromisePath(folder), kMaxPromiseBytes);
+  return text.ok() && absl::SimpleAtoi(*text, &bytes) && bytes > 0 ? bytes : 0;
+}
+
 // All files but the part of `own`.
 std::vector<Kept> KeptIn(const std::string& cache, const std::string& own) {
   std::vector<Kept> kept;
@@ -70,10 +88,7 @@ std::vector<Kept> KeptIn(const std::string& cache, const std::string& own) {
       }
     }
     if (folder == own) continue;
-    const std::string part = folder + "/part";
-    const FileVersion promised =
-        ReadVersion(part + ".version").value_or(FileVersion());
-    Add({folder, part, /*is_part=*/true}, promised.bytes, kept);
+    Add({folder, folder + "/part", /*is_part=*/true}, PromiseTo(folder), kept);
   }
   return kept;
 }
@@ -97,7 +112,7 @@ bool Remove(const Kept& file, const std::string& own) {
     if (!entry.is_open()) return false;
   }
   if (file.is_part) {
-    unlink((file.path + ".version").c_str());
+    RemoveNotesOfPart(file.folder);
     return unlink(file.path.c_str()) == 0;
   }
   const FileDescriptor users = TryLock(file.path);
@@ -120,10 +135,12 @@ absl::Status MakeRoom(const std::string& cache, const std::string& own,
   int64_t total = 0;
   for (const Kept& file : kept) total += file.bytes;
   for (const Kept& file : kept) {
-    if (total <= limit - bytes) return absl::OkStatus();
+    if (total <= limit - bytes) break;
     if (Remove(file, own)) total -= file.bytes;
   }
-  if (total <= limit - bytes) return absl::OkStatus();
+  if (total <= limit - bytes) {
+    return WriteFileAtomically(PromisePath(own), absl::StrCat(bytes));
+  }
   return absl::ResourceExhaustedError(absl::StrCat(
       "needs ", bytes, " bytes, and ", total, " of the ", limit,
       " of the cache ", cache, " are in use; expected a larger limit"));

@@ -10,8 +10,9 @@
 
 namespace paceline {
 
-// Removes the least recently used files of the cache until those that are left,
-// with what downloads have been promised, and `bytes` for the entry `own`
+// Promises `bytes` of room to the part of the entry `own`, in place of what it
+// had, by OWN/part.room, until it is complete or dropped. Removes the least
+// recently used files of the cache until those that are left and all promises
 // together are at most `limit`. What a process uses stays, and so does what is
 // in an entry whose lock another one has. ResourceExhausted, with both numbers,
 // if that is too much. Whoever calls it has the lock of `own`; several

@@ -25,8 +25,10 @@ constexpr absl::Duration kFirstPause = absl::Milliseconds(200);
 constexpr absl::Duration kLongestPause = absl::Seconds(10);
 // How much an attempt must bring for its successors to have all patience anew.
 constexpr int64_t kProgressBytes = 64 << 10;
-// In which room is made for a file of unknown size.
-constexpr int64_t kReservedStep = 64 << 20;
+// Room for a file of unknown size is made for as much again as has come,
+// between these.
+constexpr int64_t kMinReservedStep = 1 << 20;
+constexpr int64_t kMaxReservedStep = 64 << 20;
 // Of what a server says with an error.
 constexpr size_t kMaxRefusalBytes = 4 << 10;
 constexpr size_t kSha256Bytes = 32;
@@ -199,12 +201,11 @@ absl::Status Download::BeginAnew(const HttpResponse& response) {
   version.last_modified = response.Header("last-modified");
   version.bytes = response.length;
   version.sha256 = StoredSha256(response);
-  RETURN_IF_ERROR(entry_.DropPart());
+  RETURN_IF_ERROR(entry_.Begin(version));
   // Its room may be needed.
   copy_.reset();
   reserved_ = 0;
-  RETURN_IF_ERROR(Reserve(std::max<int64_t>(0, version.bytes)));
-  return entry_.Begin(version);
+  return Reserve(std::max<int64_t>(0, version.bytes));
 }
 
 absl::Status Download::GoOn(const HttpResponse& response) {
@@ -240,6 +241,17 @@ absl::Status Download::Reserve(int64_t bytes) {
   return absl::OkStatus();
 }
 
+absl::Status Download::ReserveMore(int64_t bytes) {
+  if (bytes <= reserved_) return absl::OkStatus();
+  int64_t more = std::clamp(bytes, kMinReservedStep, kMaxReservedStep);
+  while (true) {
+    const absl::Status status =
+        Reserve(std::max(bytes, std::min(bytes + more, options_.limit_bytes)));
+    if (!absl::IsResourceExhausted(status) || more == 0) return status;
+    more /= 4;
+  }
+}
+
 absl::Status Download::Take(absl::string_view bytes) {
   if (IsRedirect(response_.status)) return absl::CancelledError("a redirect");
   if (response_.status != 200 && response_.status != 206) {
@@ -254,9 +266,8 @@ absl::Status Download::Take(absl::string_view bytes) {
           absl::StrCat("the server sends more than the ",
                        entry_.part_version().bytes, " bytes that it said"));
     }
-  } else if (size > reserved_) {
-    RETURN_IF_ERROR(Reserve(
-        std::max(size, std::min(size + kReservedStep, options_.limit_bytes))));
+  } else {
+    RETURN_IF_ERROR(ReserveMore(size));
   }
   RETURN_IF_ERROR(entry_.Append(bytes));
   bytes_come_ += static_cast<int64_t>(bytes.size());

@@ -50,6 +50,9 @@ class Download {
   absl::Status GoOn(const HttpResponse& response);
   // Makes room for the whole file, or a part of it.
   absl::Status Reserve(int64_t bytes);
+  // Makes room for `bytes` of a file whose size is unknown, and for more of it
+  // as far as there is any.
+  absl::Status ReserveMore(int64_t bytes);
   // The URL after a redirect from one to another, if it may be followed.
   absl::StatusOr<std::string> Follow(const std::string& from,
                                      const std::string& to) const;
@@ -65,6 +68,7 @@ class Download {
   // Of the response that is being read.
   HttpResponse response_;
   std::string refusal_text_;
+  // The room that the part has.
   int64_t reserved_ = 0;
   int64_t bytes_come_ = 0;
 };

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/remote_file/cache_entry.h"
+#include "common/remote_file/cache_room.h"
 #include "tests/unit/remote_file/fetch_fixture.h"
 
 namespace paceline {
@@ -135,6 +136,38 @@ TEST_F(CacheTest, AFileOfUnknownSizeIsRefusedWhenItIsAboveTheLimit) {
     return reply;
   });
   EXPECT_THAT(ContentOf(server.Url("/a")), HasSubstr("RESOURCE_EXHAUSTED"));
+}
+
+TEST_F(CacheTest, AFileOfUnknownSizeTakesTheRoomThatIsLeft) {
+  const auto a = Fetch(server_.Url("/a"));
+  const auto b = Fetch(server_.Url("/b"));
+  ASSERT_TRUE(a.ok() && b.ok());
+  HttpServer server([](const TestRequest& request) {
+    TestReply reply;
+    reply.body = std::string(request.target == "/small" ? 40'000 : 60'000, 'x');
+    reply.said_length = -1;
+    return reply;
+  });
+  EXPECT_EQ(ContentOf(server.Url("/small")), Brief(std::string(40'000, 'x')));
+  EXPECT_THAT(ContentOf(server.Url("/large")), HasSubstr("RESOURCE_EXHAUSTED"));
+}
+
+TEST_F(CacheTest, WhatOthersArePromisedIsTaken) {
+  const auto other =
+      CacheEntry::Open(options_.folder, "other", "other",
+                       options_.network.patience, [](bool /*goes_on*/) {});
+  ASSERT_TRUE(other.ok()) << other.status();
+  const auto promise = [&](int64_t bytes) {
+    return MakeRoom(options_.folder, other->folder(), bytes,
+                    options_.limit_bytes, options_.network.patience);
+  };
+  EXPECT_TRUE(promise(100'000).ok());
+  EXPECT_TRUE(promise(160'000).ok());
+  EXPECT_THAT(ContentOf(server_.Url("/a")),
+              AllOf(HasSubstr("RESOURCE_EXHAUSTED"),
+                    HasSubstr("160000 of the 250000")));
+  EXPECT_TRUE(promise(150'000).ok());
+  EXPECT_TRUE(Fetch(server_.Url("/a")).ok());
 }
 
 TEST_F(CacheTest, AnUnfinishedDownloadGoesToo) {
