@@ -8,8 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/errno_error.h"
@@ -23,6 +27,7 @@ namespace {
 constexpr absl::Duration kLookInterval = absl::Milliseconds(50);
 // How much of a part may be in memory alone.
 constexpr int64_t kMaxUnsyncedBytes = 64 << 20;
+constexpr int64_t kMaxNoteBytes = 1 << 10;
 
 int64_t SizeAt(const std::string& path) {
   struct stat information = {};
@@ -35,6 +40,32 @@ int64_t ChangeTime(const std::string& path) {
   return lstat(path.c_str(), &information) == 0
              ? absl::ToUnixNanos(absl::TimeFromTimespec(information.st_mtim))
              : 0;
+}
+
+// Tells apart the times from one start of the machine to the next; "" if it
+// cannot.
+std::string BootId() {
+  const std::string text =
+      ReadFile("/proc/sys/kernel/random/boot_id", kMaxNoteBytes).value_or("");
+  return std::string(absl::StripAsciiWhitespace(text));
+}
+
+// How much of a part has been synced, and by which boot.
+struct SyncedPart {
+  std::string boot_id;
+  int64_t bytes = 0;
+};
+
+SyncedPart ReadSyncedPart(const std::string& path) {
+  SyncedPart part;
+  const std::vector<std::string> words = absl::StrSplit(
+      ReadFile(path, kMaxNoteBytes).value_or(""), absl::MaxSplits(' ', 1));
+  if (words.size() != 2 || !absl::SimpleAtoi(words[1], &part.bytes) ||
+      part.bytes < 0) {
+    return {};
+  }
+  part.boot_id = words[0];
+  return part;
 }
 
 }  // namespace
@@ -64,7 +95,8 @@ absl::StatusOr<FileDescriptor> LockFile(
 }
 
 void RemoveNotesOfPart(const std::string& folder) {
-  for (const char* const note : {"/part.version", "/part.room"}) {
+  for (const char* const note :
+       {"/part.version", "/part.synced", "/part.room"}) {
     unlink((folder + note).c_str());
   }
 }
@@ -84,15 +116,28 @@ absl::StatusOr<CacheEntry> CacheEntry::Open(
                      return now;
                    }));
   CacheEntry entry(folder, name, std::move(lock));
-  entry.part_ = FileDescriptor(
-      open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!entry.part_.is_open()) return ErrnoError("cannot open", part);
-  const std::optional<FileVersion> version = ReadVersion(part + ".version");
-  if (version) {
-    entry.part_version_ = *version;
-    entry.part_bytes_ = SizeAt(part);
-  }
+  RETURN_IF_ERROR(entry.OpenPart());
   return entry;
+}
+
+absl::Status CacheEntry::OpenPart() {
+  const std::string path = part_path();
+  part_ = FileDescriptor(
+      open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!part_.is_open()) return ErrnoError("cannot open", path);
+  const std::optional<FileVersion> version = ReadVersion(path + ".version");
+  if (!version) return absl::OkStatus();
+  part_version_ = *version;
+  part_bytes_ = SizeAt(path);
+  const SyncedPart synced = ReadSyncedPart(path + ".synced");
+  synced_bytes_ = std::min(part_bytes_, synced.bytes);
+  const std::string boot_id = BootId();
+  if (!boot_id.empty() && boot_id == synced.boot_id) return absl::OkStatus();
+  part_bytes_ = synced_bytes_;
+  if (ftruncate(part_.get(), part_bytes_) != 0) {
+    return ErrnoError("cannot shorten", path);
+  }
+  return SyncPart();
 }
 
 CacheEntry::CacheEntry(std::string folder, std::string name,
@@ -130,7 +175,7 @@ absl::Status CacheEntry::Begin(const FileVersion& version) {
   RETURN_IF_ERROR(DropPart());
   RETURN_IF_ERROR(WriteVersion(version, part_path() + ".version"));
   part_version_ = version;
-  return absl::OkStatus();
+  return SyncPart();
 }
 
 absl::Status CacheEntry::SetPartSize(int64_t bytes) {
@@ -159,9 +204,15 @@ absl::Status CacheEntry::Append(absl::string_view bytes) {
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   if (part_bytes_ - synced_bytes_ < kMaxUnsyncedBytes) return absl::OkStatus();
+  return SyncPart();
+}
+
+absl::Status CacheEntry::SyncPart() {
   if (fdatasync(part_.get()) != 0) {
     return ErrnoError("cannot sync", part_path());
   }
+  RETURN_IF_ERROR(WriteFileAtomically(
+      part_path() + ".synced", absl::StrCat(BootId(), " ", part_bytes_)));
   synced_bytes_ = part_bytes_;
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 //   CACHE/HASH/part          what has come of the next one; changed while who
 //                            downloads gets further
 //   CACHE/HASH/part.version  of which version that is
+//   CACHE/HASH/part.synced   how much of it a loss of power leaves
 //   CACHE/HASH/part.room     what room it has been promised (cache_room.h)
 //
 // HASH is that of the URL. Locks are those of flock: they end with the process.
@@ -57,7 +58,9 @@ class CacheEntry {
   // What the server said of it.
   FileVersion version() const;
 
-  // What has come, and of which version.
+  // What has come, and of which version. If the machine has started anew since
+  // then, only what had been synced counts: the rest may never have got to the
+  // disk.
   int64_t part_bytes() const { return part_bytes_; }
   const FileVersion& part_version() const { return part_version_; }
 
@@ -66,8 +69,8 @@ class CacheEntry {
   absl::Status Begin(const FileVersion& version);
   // What the server says of the whole file's size, if it did not say it before.
   absl::Status SetPartSize(int64_t bytes);
-  // Adds to what has come. The disk has all but the last 64 MiB of it, so no
-  // call blocks for long, Complete included.
+  // Adds to what has come, and syncs it every 64 MiB, so that a loss of power
+  // costs no more, and no call blocks for long, Complete included.
   absl::Status Append(absl::string_view bytes);
   // Has processes that wait for the entry's lock see that this one gets
   // further, as Append does.
@@ -83,6 +86,10 @@ class CacheEntry {
   CacheEntry(std::string folder, std::string name, FileDescriptor lock);
 
   std::string PathOf(const FileVersion& version) const;
+  // Opens the part, and sets the fields below.
+  absl::Status OpenPart();
+  // Has the disk keep all that has come.
+  absl::Status SyncPart();
 
   std::string folder_;
   std::string name_;

@@ -43,10 +43,12 @@ class RemoteFiles {
   // (#sha256=…); otherwise if the server, asked by ETag or Last-Modified, says
   // that the file is still the same. A server that says neither has the file
   // fetched each time. A download that was cut off goes on where it was, also
-  // after this process has ended, if the server still has that version and
-  // gives ranges; otherwise it begins anew. What may pass is tried again, until
-  // nothing has come for `network.patience`. If another process is downloading
-  // the file, it is waited for as long as it gets further.
+  // after this process has ended, and at most 64 MiB before that after a loss
+  // of power, if the server still has that version and gives ranges; otherwise
+  // it begins anew. A complete file outlives a loss of power. What may pass is
+  // tried again, until nothing has come for `network.patience`. If another
+  // process is downloading the file, it is waited for as long as it gets
+  // further.
   //
   // What is verified: of https that the server is the URL's host; the number of
   // bytes, if the server says it; that all parts are of one version, by what

@@ -1,6 +1,7 @@
 // What servers do, and what becomes of the download.
 #include <atomic>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/identity/sha256.h"
 #include "tests/certificates/test_authority.h"
@@ -131,6 +132,73 @@ TEST_F(DownloadTest, AnotherProcessGoesOnWhereOneEnded) {
   fails = false;
   EXPECT_EQ(ContentOf(server.Url("/file")), Brief(content));
   EXPECT_EQ(server.requests().back().Header("range"), "bytes=100000-");
+}
+
+// Another start of the machine is as if the part had been synced by one.
+class LossOfPowerTest : public FetchTest {
+ protected:
+  // Fetches `sent_bytes` of the content, and no more.
+  void FetchPart(size_t sent_bytes) {
+    sent_bytes_ = sent_bytes;
+    EXPECT_THAT(ContentOf(url_), HasSubstr("answered 404"));
+    sent_bytes_ = SIZE_MAX;
+  }
+
+  std::string PartPath() const {
+    return absl::StrCat(options_.folder, "/", Sha256Hex(url_), "/part");
+  }
+  // Of what the entry says of its part.
+  int64_t SyncedBytes() const {
+    const std::string text = *ReadFile(PartPath() + ".synced", 1000);
+    int64_t bytes = -1;
+    EXPECT_TRUE(absl::SimpleAtoi(text.substr(text.find(' ')), &bytes)) << text;
+    return bytes;
+  }
+  void StartMachine(int64_t synced_bytes) const {
+    ASSERT_TRUE(WriteFileAtomically(PartPath() + ".synced",
+                                    absl::StrCat("another ", synced_bytes))
+                    .ok());
+  }
+
+  std::string content_ = Bytes(300'000);
+  std::atomic<size_t> sent_bytes_ = SIZE_MAX;
+  HttpServer server_{[this](const TestRequest& request) {
+    TestReply reply = ServeFile(request, content_);
+    reply.sent_bytes = sent_bytes_;
+    return sent_bytes_ < SIZE_MAX && !request.Header("range").empty()
+               ? Refuse(404)
+               : reply;
+  }};
+  const std::string url_ = server_.Url("/file");
+};
+
+TEST_F(LossOfPowerTest, WhatTheDiskHadCounts) {
+  FetchPart(100'000);
+  StartMachine(/*synced_bytes=*/40'000);
+  // The disk lost the rest, and some of it reads as zeros.
+  std::filesystem::resize_file(PartPath(), 40'000);
+  std::filesystem::resize_file(PartPath(), 310'000);
+  EXPECT_EQ(ContentOf(url_), Brief(content_));
+  EXPECT_EQ(server_.requests().back().Header("range"), "bytes=40000-");
+}
+
+TEST_F(LossOfPowerTest, LittleIsLost) {
+  options_.limit_bytes = 100 << 20;
+  content_ = std::string(66 << 20, 'x');
+  FetchPart(65 << 20);
+  const int64_t synced = SyncedBytes();
+  EXPECT_GE(synced, 64 << 20);
+  StartMachine(synced);
+  EXPECT_EQ(ContentOf(url_), Brief(content_));
+  EXPECT_EQ(server_.requests().back().Header("range"),
+            absl::StrCat("bytes=", synced, "-"));
+}
+
+TEST_F(LossOfPowerTest, WithoutAWordOfTheDiskItBeginsAnew) {
+  FetchPart(100'000);
+  std::filesystem::remove(PartPath() + ".synced");
+  EXPECT_EQ(ContentOf(url_), Brief(content_));
+  EXPECT_EQ(server_.requests().back().Header("range"), "");
 }
 
 TEST_F(DownloadTest, AnotherVersionBeginsAnew) {
