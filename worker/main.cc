@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "common/base/cores.h"
 #include "common/base/freed_memory.h"
 #include "common/base/status_macros.h"
+#include "common/base/ticker.h"
 #include "common/daemon/daemon_options.h"
 #include "common/daemon/daemon_program.h"
 #include "common/job/job_fingerprint.h"
@@ -38,6 +40,9 @@
 
 namespace paceline {
 namespace {
+
+// At which a thread looks for signals.
+constexpr absl::Duration kSignalInterval = absl::Milliseconds(50);
 
 // Sets the variables and executes the program again, unless the user has chosen
 // how threads wait.
@@ -173,8 +178,18 @@ int RunPrediction(const PredictOptions& options) {
   const absl::StatusOr<RemoteFilesOptions> access =
       RemoteFilesOf(options.data_access, std::getenv);
   if (!access.ok()) return FinishCommand(access.status());
-  const absl::StatusOr<std::vector<std::string>> paths = Predict(
-      options, *access, UsableCores(), [&] { return (*interrupt)->Taken(); });
+  // Until the predictor asks for the first time, it fetches and opens data and
+  // has written nothing: then a signal ends the process at once.
+  std::optional<Ticker> watch;
+  watch.emplace(kSignalInterval, [&] {
+    if (!(*interrupt)->Taken()) return;
+    EndNow(FinishCommand(absl::CancelledError("interrupted")));
+  });
+  const absl::StatusOr<std::vector<std::string>> paths =
+      Predict(options, *access, UsableCores(), [&] {
+        watch.reset();
+        return (*interrupt)->Taken();
+      });
   if (paths.ok()) {
     for (const std::string& path : *paths) std::cout << path << '\n';
     std::cout.flush();

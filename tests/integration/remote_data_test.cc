@@ -1,4 +1,5 @@
 // Data by URL.
+#include <signal.h>
 #include <stdlib.h>
 
 #include <filesystem>
@@ -138,6 +139,25 @@ TEST_F(RemoteDataTest, APredictionReadsNoLabels) {
   ExpectExit(predict, 0);
   ASSERT_EQ(server_.requests().size(), 1);
   EXPECT_EQ(server_.requests()[0].target, "/test-images");
+}
+
+TEST_F(RemoteDataTest, CtrlCEndsAPredictionThatFetches) {
+  HttpServer silent([](const TestRequest& request) {
+    TestReply reply = ServeFile(request, "content");
+    reply.pause = absl::Minutes(10);
+    return reply;
+  });
+  Process run = job_.Run({});
+  ExpectExit(run, 0);
+  const std::string output = job_.folder() / "out.npy";
+  Process predict = job_.Coordinator(
+      WithCache({"predict", job_.output_dir() + "/checkpoint", "--data",
+                 silent.Url("/features.npy"), "--output", output}));
+  ASSERT_TRUE(WaitUntil(kJobLimit, [&] { return !silent.requests().empty(); }));
+  predict.Signal(SIGINT);
+  EXPECT_EQ(predict.Wait(absl::Seconds(5 * kTimeScale)), 130);
+  EXPECT_THAT(predict.Errors(), HasSubstr("interrupted"));
+  EXPECT_FALSE(std::filesystem::exists(output));
 }
 
 TEST_F(RemoteDataTest, AServiceFetchesWhatItsDaemonsAllow) {

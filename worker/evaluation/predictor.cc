@@ -115,6 +115,7 @@ absl::StatusOr<std::vector<std::string>> Predict(
   ASSIGN_OR_RETURN(StoredModel model, OpenStoredModel(options.model));
   ASSIGN_OR_RETURN(const PredictionData data,
                    OpenPredictionData(options, RemoteFiles(data_access)));
+  if (interrupted()) return absl::CancelledError("interrupted");
   PipelineOptions pipeline_options;
   pipeline_options.model = InputArraysOf(model.graph);
   RETURN_IF_ERROR(CheckFits(*data.source, pipeline_options.model));

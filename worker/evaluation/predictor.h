@@ -18,7 +18,9 @@ namespace paceline {
 
 // Returns the paths of the files that it wrote, in the order of the model's
 // outputs. `data_access`: how data that is named by URLs is fetched. `threads`:
-// that compute on a CPU. Polls `interrupted` after each batch.
+// that compute on a CPU. Polls `interrupted` for the first time when the data
+// has been fetched and opened and nothing is written, and then before each
+// batch.
 //
 // On an error no file is half-written: existing ones are as they were, and
 // there is no new one, except that of several files some may be in place

@@ -86,11 +86,16 @@ TEST(PredictorTest, ScalesFeaturesOfAFile) {
 
 TEST(PredictorTest, LeavesNothingWhenInterrupted) {
   const PredictOptions options = Options();
-  const absl::Status status =
-      Predict(options, {}, /*threads=*/1, [] { return true; }).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
-  EXPECT_FALSE(std::filesystem::exists(options.output));
-  EXPECT_FALSE(std::filesystem::exists(options.output + ".tmp"));
+  // Before files are made, and before the first batch.
+  for (const int at : {1, 2}) {
+    int polls = 0;
+    const absl::Status status = Predict(options, {}, /*threads=*/1, [&] {
+                                  return ++polls == at;
+                                }).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
+    EXPECT_FALSE(std::filesystem::exists(options.output));
+    EXPECT_FALSE(std::filesystem::exists(options.output + ".tmp"));
+  }
 }
 
 }  // namespace
