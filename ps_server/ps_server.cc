@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/base/exit_code.h"
 #include "common/base/mutex.h"
 #include "common/base/simd.h"
 #include "common/base/status_macros.h"
@@ -15,7 +16,6 @@
 #include "common/job/job_plan.h"
 #include "common/limits.h"
 #include "common/net/listener.h"
-#include "common/process/exit_code.h"
 #include "common/rpc/health_service.h"
 #include "common/rpc/rpc_server.h"
 #include "common/sharding/shard_plan.h"

@@ -4,17 +4,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/exit_code.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/task_proto.h"
 
 namespace paceline {
-namespace {
-
-// See common/process/exit_code.h: the task may be started elsewhere.
-constexpr int kExitRestart = 138;
-
-}  // namespace
 
 std::string HeldTask::ToString() const {
   return absl::StrCat(Name(), " of ", PeerText(job));
@@ -106,7 +101,7 @@ void TaskBook::Follow(const std::map<HeldTask, const v1::TaskOrder*>& orders,
     if (is_new) {
       has_news_ = true;
       if (is_leaving_) {
-        SetOver(task, kExitRestart, "its daemon is leaving");
+        SetOver(task, kRestart, "its daemon is leaving");
       } else {
         actions.start.push_back(*order);
       }

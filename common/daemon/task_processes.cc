@@ -12,12 +12,12 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/clock.h"
+#include "common/base/exit_code.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/address.h"
 #include "common/daemon/last_error.h"
 #include "common/daemon/local_host.h"
-#include "common/process/exit_code.h"
 #include "glog/logging.h"
 
 namespace paceline {

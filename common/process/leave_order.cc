@@ -7,7 +7,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
-#include "common/process/exit_code.h"
+#include "common/base/exit_code.h"
 
 namespace paceline {
 namespace {

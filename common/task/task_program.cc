@@ -7,6 +7,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "common/base/exit_code.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/address.h"
 #include "common/cluster/cluster_spec.h"
@@ -14,7 +15,6 @@
 #include "common/cluster/task_proto.h"
 #include "common/job/readable_files.h"
 #include "common/limits.h"
-#include "common/process/exit_code.h"
 #include "common/process/lifetime.h"
 #include "common/rpc/incarnation.h"
 #include "common/task/tls_options.h"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/exit_code.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
@@ -20,7 +21,6 @@
 #include "common/cluster/tf_config.h"
 #include "common/job/job_reader.h"
 #include "common/limits.h"
-#include "common/process/exit_code.h"
 #include "common/rpc/tls.h"
 #include "common/session/leader/lead_job.h"
 #include "common/session/leader/run_setup.h"

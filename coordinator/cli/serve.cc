@@ -13,7 +13,7 @@
 #include "common/base/status_macros.h"
 #include "common/cluster/address.h"
 #include "common/identity/job_secret.h"
-#include "common/process/exit_code.h"
+#include "common/process/finish_command.h"
 #include "common/rpc/tls.h"
 #include "common/task/job_secret_options.h"
 #include "common/task/tls_options.h"

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/base/exit_code.h"
 #include "common/base/peer_text.h"
 #include "common/cluster/task_proto.h"
 #include "coordinator/queue/queue_state.h"
@@ -15,12 +16,6 @@
 namespace paceline {
 namespace {
 
-// Exit codes of the leader; see common/process/exit_code.h.
-constexpr int kExitSuccess = 0;
-constexpr int kExitBadInput = 2;
-// A signal that the coordinator did not ask for ended the leader: its machine
-// goes away, and the job should go on elsewhere.
-constexpr int kExitStopped = 130;
 // Between the time at which tasks are to be killed and the daemon's word that
 // they are over.
 constexpr absl::Duration kKillTime = absl::Minutes(1);
@@ -184,11 +179,11 @@ void JobQueue::State::TaskOver(Job& job, v1::Placement& placement,
   } else if (*task == kLeaderTask) {
     LeaderOver(job, placement, now);
   } else if (record.state() == v1::JOB_STATE_STARTING &&
-             exit_code == kRestartExitCode && daemon.is_leaving &&
+             exit_code == kRestart && daemon.is_leaving &&
              record.stop_reason() == v1::STOP_REASON_UNSPECIFIED) {
     Requeue(job, WhyOver(placement), now);
   } else if (record.state() == v1::JOB_STATE_STARTING &&
-             exit_code != kExitSuccess && record.error().empty()) {
+             exit_code != kSuccess && record.error().empty()) {
     // The leader may know more: it has some time to end by itself.
     record.set_kill_micros(
         std::min(record.kill_micros(),
@@ -200,18 +195,19 @@ void JobQueue::State::TaskOver(Job& job, v1::Placement& placement,
 void JobQueue::State::LeaderOver(Job& job, const v1::Placement& leader,
                                  absl::Time now) {
   const int exit_code = static_cast<int>(leader.exit_code());
-  if (exit_code == kExitSuccess) {
+  if (exit_code == kSuccess) {
     BeginEnding(job, v1::JOB_STATE_SUCCEEDED, "", now);
   } else if (job.record.stop_reason() == v1::STOP_REASON_USER) {
     BeginEnding(job, v1::JOB_STATE_STOPPED, "", now);
   } else if (job.record.stop_reason() == v1::STOP_REASON_TIMEOUT) {
     BeginEnding(job, v1::JOB_STATE_FAILED, TimedOut(job.record.submission()),
                 now);
-  } else if (exit_code == kExitBadInput) {
+  } else if (exit_code == kBadInput) {
     BeginEnding(job, v1::JOB_STATE_FAILED, WhyOver(leader), now);
-  } else if (exit_code == kExitStopped || exit_code == kRestartExitCode) {
-    // The task that left may be on another daemon, whose word that it leaves
-    // may come later than this: so nobody asks for it here.
+  } else if (exit_code == kStopped || exit_code == kRestart) {
+    // A signal that the coordinator did not send: a machine goes away, and the
+    // job goes on elsewhere. It may be the machine of another task, whose
+    // daemon may say later that it leaves: so nobody asks for that here.
     Requeue(job, WhyOver(leader), now);
   } else {
     Fail(job, WhyOver(leader), now);

@@ -29,9 +29,6 @@ namespace paceline {
 
 // The exit code of a task whose end nobody saw.
 inline constexpr int kUnseenExitCode = 255;
-// Of a task whose machine goes away: kRestart of common/process/exit_code.h,
-// which a state machine may not include. A test compares the two.
-inline constexpr int kRestartExitCode = 138;
 
 struct JobQueue::State {
   struct Job {

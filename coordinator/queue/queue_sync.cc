@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/base/exit_code.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/task_proto.h"
 #include "coordinator/queue/job_queue.h"
@@ -131,7 +132,7 @@ void TakeReports(const v1::SyncRequest& request, absl::Time now, Daemon& daemon,
     // A short task may have ended before the first report of it. But one that
     // left so early may never have run.
     const bool has_run = held.placement->state() == v1::TASK_STATE_RUNNING ||
-                         !(is_over && report.exit_code() == kRestartExitCode);
+                         !(is_over && report.exit_code() == kRestart);
     if (has_run) state.TaskRuns(*held.job, *held.placement, report.address());
     if (is_over) {
       state.TaskOver(*held.job, *held.placement,

@@ -13,8 +13,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/exit_code.h"
 #include "common/net/socket_address.h"
-#include "common/process/exit_code.h"
 #include "tests/relay/relay.h"
 
 namespace paceline {

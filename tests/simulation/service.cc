@@ -5,6 +5,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/exit_code.h"
 #include "coordinator/queue/demand.h"
 #include "glog/logging.h"
 
@@ -13,11 +14,6 @@ namespace {
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 constexpr int kUsers = 5;
-// Exit codes of a leader.
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
-constexpr int kStopped = 130;
-constexpr int kRestart = 138;
 // Until a leader notices that a task was lost, and tasks that their leader has
 // ended.
 constexpr absl::Duration kLossTime = absl::Seconds(8);
@@ -272,7 +268,7 @@ void Service::TaskStarted(const RunningTask& task,
   start.all_ran = true;
   int exit_code = 0;
   if (simulator_.Chance(options_.failing)) {
-    const int codes[] = {kFailed, kBadInput, kRestart};
+    const int codes[] = {kJobFailed, kBadInput, kRestart};
     exit_code = codes[simulator_.Index(3)];
   }
   EndLeader({task.job, task.generation, kLeaderTask},
@@ -305,7 +301,7 @@ void Service::TaskEnded(const RunningTask& task, int exit_code) {
                          task.task.type == TaskType::kWorker;
     if (!goes_on) {
       EndLeader({task.job, task.generation, kLeaderTask}, kLossTime,
-                exit_code == kRestart ? kRestart : kFailed);
+                exit_code == kRestart ? kRestart : kJobFailed);
     }
     return;
   }

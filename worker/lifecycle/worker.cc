@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/exit_code.h"
 #include "common/base/simd.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/address.h"
 #include "common/job/job_model.h"
 #include "common/limits.h"
-#include "common/process/exit_code.h"
 #include "common/rpc/tls.h"
 #include "common/strategy/strategy_traits.h"
 #include "worker/collective/connect_group.h"

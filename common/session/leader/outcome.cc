@@ -1,7 +1,7 @@
 #include "common/session/leader/outcome.h"
 
+#include "common/base/exit_code.h"
 #include "common/base/status_macros.h"
-#include "common/process/exit_code.h"
 #include "common/session/leader/result_writer.h"
 #include "common/strategy/strategy_traits.h"
 

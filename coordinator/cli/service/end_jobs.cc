@@ -3,9 +3,9 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "common/base/exit_code.h"
 #include "common/base/option_text.h"
 #include "common/base/status_macros.h"
-#include "common/process/exit_code.h"
 #include "coordinator/cli/command_tree.h"
 #include "coordinator/cli/service/job_calls.h"
 

@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/clock.h"
+#include "common/base/exit_code.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
-#include "common/process/exit_code.h"
 #include "common/rpc/transient_error.h"
 #include "coordinator/cli/service/units.h"
 #include "coordinator/cli/service/words.h"

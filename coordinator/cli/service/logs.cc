@@ -6,9 +6,9 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "common/base/exit_code.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
-#include "common/process/exit_code.h"
 #include "coordinator/cli/command_tree.h"
 #include "coordinator/cli/service/follow_log.h"
 #include "coordinator/cli/service/job_calls.h"

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/exit_code.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
-#include "common/process/exit_code.h"
 #include "coordinator/cli/command_tree.h"
 #include "coordinator/cli/service/json_views.h"
 #include "coordinator/cli/service/output_format.h"

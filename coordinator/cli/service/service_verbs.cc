@@ -5,9 +5,10 @@
 #include <optional>
 
 #include "CLI/CLI.hpp"
+#include "common/base/exit_code.h"
 #include "common/base/status_macros.h"
 #include "common/base/ticker.h"
-#include "common/process/exit_code.h"
+#include "common/process/finish_command.h"
 #include "common/rpc/incarnation.h"
 
 namespace paceline {

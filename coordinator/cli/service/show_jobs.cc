@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/exit_code.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
-#include "common/process/exit_code.h"
 #include "coordinator/cli/command_tree.h"
 #include "coordinator/cli/service/job_calls.h"
 #include "coordinator/cli/service/json_views.h"

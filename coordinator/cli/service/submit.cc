@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "common/base/exit_code.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
-#include "common/process/exit_code.h"
 #include "coordinator/cli/service/bundle.h"
 #include "coordinator/cli/service/follow_log.h"
 #include "coordinator/cli/service/job_calls.h"

@@ -6,7 +6,6 @@
 
 #include <string>
 
-#include "common/process/exit_code.h"
 #include "coordinator/queue/queue_state.h"
 #include "tests/unit/queue/queue_fixture.h"
 
@@ -14,8 +13,6 @@ namespace paceline {
 namespace {
 
 using ::testing::HasSubstr;
-
-static_assert(kRestartExitCode == kRestart);
 
 class JobQueueTest : public QueueFixture {
  protected:

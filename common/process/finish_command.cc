@@ -1,6 +1,8 @@
-#include "common/process/exit_code.h"
+#include "common/process/finish_command.h"
 
 #include <iostream>
+
+#include "common/base/exit_code.h"
 
 namespace paceline {
 

@@ -1,6 +1,7 @@
-// Exit codes of the programs.
-#ifndef PACELINE_COMMON_PROCESS_EXIT_CODE_H_
-#define PACELINE_COMMON_PROCESS_EXIT_CODE_H_
+// Exit codes of the programs, by which they also tell each other what has
+// happened.
+#ifndef PACELINE_COMMON_BASE_EXIT_CODE_H_
+#define PACELINE_COMMON_BASE_EXIT_CODE_H_
 
 #include "absl/status/status.h"
 
@@ -27,10 +28,6 @@ inline bool IsBadInput(const absl::Status& status) {
          absl::IsPermissionDenied(status) || absl::IsDataLoss(status);
 }
 
-// The exit code of a command that runs no job, whose error it prints.
-// Cancelled: the user stopped it.
-int FinishCommand(const absl::Status& status);
-
 }  // namespace paceline
 
-#endif  // PACELINE_COMMON_PROCESS_EXIT_CODE_H_
+#endif  // PACELINE_COMMON_BASE_EXIT_CODE_H_
