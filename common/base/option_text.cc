@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/names.h"
 #include "common/base/peer_text.h"
 
 namespace paceline {
@@ -16,8 +17,6 @@ constexpr double kMaxSizeBytes = 1e18;
 // Far above what the coordinator accepts, and far from the range of uint64.
 constexpr double kMaxCores = 1e9;
 constexpr int64_t kMaxDays = 100'000;
-// Of a label's key or value: what the coordinator takes.
-constexpr size_t kMaxWordBytes = 253;
 
 struct SizeUnit {
   absl::string_view name;
@@ -32,12 +31,6 @@ absl::Status UnexpectedText(absl::string_view option, absl::string_view text,
                             absl::string_view expected) {
   return absl::InvalidArgumentError(
       absl::StrCat(option, ": \"", PeerText(text), "\"; expected ", expected));
-}
-
-bool IsLabelWord(absl::string_view text) {
-  return !text.empty() && text.size() <= kMaxWordBytes &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return absl::ascii_isgraph(c); });
 }
 
 }  // namespace
@@ -101,7 +94,7 @@ absl::StatusOr<std::pair<std::string, std::string>> ParseLabel(
   const absl::string_view key = text.substr(0, equals);
   const absl::string_view value =
       text.substr(std::min(equals + 1, text.size()));
-  if (IsLabelWord(key) && IsLabelWord(value)) {
+  if (IsVisibleAscii(key) && IsVisibleAscii(value)) {
     return std::pair(std::string(key), std::string(value));
   }
   return UnexpectedText(option, text, "KEY=VALUE without spaces");

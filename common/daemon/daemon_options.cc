@@ -10,12 +10,12 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "common/base/names.h"
 #include "common/base/option_text.h"
 #include "common/base/peer_text.h"
 #include "common/base/remote_url.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/address.h"
-#include "common/daemon/job_folder.h"
 #include "common/daemon/machine_resources.h"
 
 namespace paceline {
@@ -43,8 +43,8 @@ absl::StatusOr<std::string> NameOf(const std::string& given, TaskType type) {
     }
     name = absl::StrCat(host, "-", TaskTypeName(type));
   }
-  if (IsSafeName(name)) return name;
-  return WrongOption("--name", name, kSafeNameRule);
+  RETURN_IF_ERROR(CheckSafeName("--name", name));
+  return name;
 }
 
 absl::StatusOr<std::map<std::string, std::string>> LabelsOf(

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "common/daemon/job_folder.h"
+#include "common/base/names.h"
 #include "glog/logging.h"
 
 namespace paceline {

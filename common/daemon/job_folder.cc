@@ -1,13 +1,11 @@
 #include "common/daemon/job_folder.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
 #include <system_error>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/atomic_file.h"
 #include "common/base/file.h"
@@ -21,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxFileNameBytes = 253;
 constexpr size_t kMaxPathBytes = 1024;
 
 absl::Status WrongFile(const std::string& path, absl::string_view what,
@@ -104,14 +101,6 @@ absl::Status WriteFile(const std::string& path, const v1::JobFile& file,
 }
 
 }  // namespace
-
-bool IsSafeName(absl::string_view name) {
-  return !name.empty() && name.size() <= kMaxFileNameBytes &&
-         name.front() != '.' && name.front() != '-' &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
-         });
-}
 
 absl::Status CheckJobFiles(const JobFiles& files) {
   for (const v1::JobFile& file : files) {

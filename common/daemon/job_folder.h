@@ -14,12 +14,6 @@
 
 namespace paceline {
 
-// Whether `name`, such as a job's id, is safe as the name of a folder.
-bool IsSafeName(absl::string_view name);
-inline constexpr char kSafeNameRule[] =
-    "1 to 253 letters, digits, \".\", \"_\" and \"-\", of which the first is "
-    "no \".\" and no \"-\"";
-
 using JobFiles = google::protobuf::RepeatedPtrField<v1::JobFile>;
 
 // InvalidArgument, which names the file, unless all paths lead to different

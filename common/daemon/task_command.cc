@@ -4,11 +4,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/base/names.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/cluster/address.h"
-#include "common/daemon/job_folder.h"
 #include "common/daemon/output_shipper.h"
 #include "common/task/tls_options.h"
 
@@ -83,10 +83,7 @@ std::string ProgramOf(const HeldTask& task) {
 
 absl::StatusOr<TaskPaths> TaskPaths::Of(const std::string& work_folder,
                                         const HeldTask& task) {
-  if (!IsSafeName(task.job)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "job: \"", PeerText(task.job), "\"; expected ", kSafeNameRule));
-  }
+  RETURN_IF_ERROR(CheckSafeName("job", task.job));
   const std::string home = absl::StrCat(work_folder, "/jobs/", task.job);
   TaskPaths paths;
   paths.job_folder = home + "/files";

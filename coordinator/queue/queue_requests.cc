@@ -5,10 +5,9 @@
 #include <string>
 #include <tuple>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "common/base/peer_text.h"
+#include "common/base/names.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/task_proto.h"
 #include "common/limits.h"
@@ -16,12 +15,10 @@
 namespace paceline {
 namespace {
 
-// A DNS name has at most 253 characters; daemons are called after their hosts.
-constexpr size_t kMaxNameBytes = 253;
 constexpr size_t kMaxKeyBytes = 128;
 // They become arguments of a program; all of these may have 128 KiB.
 constexpr size_t kMaxOverrideBytes = 64 << 10;
-// So that an id, which is the name and a number, can be a folder's name.
+// So that an id, which is the name and a number, is a safe name, too.
 constexpr size_t kMaxJobNameBytes = 200;
 constexpr size_t kMaxLabels = 64;
 constexpr size_t kMaxErrorBytes = 4096;
@@ -48,33 +45,6 @@ absl::Status CheckAtMost(absl::string_view field, uint64_t value,
   return Invalid(field, absl::StrCat(value), absl::StrCat("at most ", most));
 }
 
-// A text that people read: without spaces and control characters.
-absl::Status CheckName(absl::string_view field, absl::string_view name,
-                       size_t max_bytes) {
-  bool is_graphic = true;
-  for (const char c : name) is_graphic = is_graphic && absl::ascii_isgraph(c);
-  if (!name.empty() && name.size() <= max_bytes && is_graphic) {
-    return absl::OkStatus();
-  }
-  return Invalid(
-      field, absl::StrCat("\"", PeerText(name), "\""),
-      absl::StrCat("1 to ", max_bytes, " letters, digits and signs of ASCII"));
-}
-
-// A name that an id can begin with, which is a folder's name.
-absl::Status CheckJobName(absl::string_view name) {
-  bool is_file_name = !name.empty() && name[0] != '.' && name[0] != '-';
-  for (const char c : name) {
-    is_file_name = is_file_name &&
-                   (absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-');
-  }
-  if (is_file_name && name.size() <= kMaxJobNameBytes) return absl::OkStatus();
-  return Invalid("name", absl::StrCat("\"", PeerText(name), "\""),
-                 absl::StrCat("1 to ", kMaxJobNameBytes,
-                              " letters, digits, dots, dashes and underscores; "
-                              "the first a letter, a digit or an underscore"));
-}
-
 absl::Status CheckResources(absl::string_view field,
                             const v1::Resources& resources) {
   RETURN_IF_ERROR(CheckAtMost(absl::StrCat(field, ".millicores"),
@@ -88,9 +58,8 @@ template <typename Map>
 absl::Status CheckLabels(absl::string_view field, const Map& labels) {
   RETURN_IF_ERROR(CheckAtMost(field, labels.size(), kMaxLabels));
   for (const auto& [key, value] : labels) {
-    RETURN_IF_ERROR(CheckName(field, key, kMaxNameBytes));
-    RETURN_IF_ERROR(
-        CheckName(absl::StrCat(field, ".", key), value, kMaxNameBytes));
+    RETURN_IF_ERROR(CheckVisibleAscii(field, key));
+    RETURN_IF_ERROR(CheckVisibleAscii(absl::StrCat(field, ".", key), value));
   }
   return absl::OkStatus();
 }
@@ -119,7 +88,7 @@ absl::Status CheckTraits(const Message& message) {
     return Invalid("incarnation", "0", "the time of the daemon's start");
   }
   RETURN_IF_ERROR(CheckType("type", message.type()));
-  RETURN_IF_ERROR(CheckName("version", message.version(), kMaxNameBytes));
+  RETURN_IF_ERROR(CheckVisibleAscii("version", message.version()));
   RETURN_IF_ERROR(CheckResources("total", message.total()));
   return CheckLabels("labels", message.labels());
 }
@@ -133,8 +102,8 @@ absl::Status CheckUsage(absl::string_view field, const v1::Usage& usage) {
 
 absl::Status CheckReport(absl::string_view field,
                          const v1::TaskReport& report) {
-  RETURN_IF_ERROR(CheckName(absl::StrCat(field, ".job"), report.task().job(),
-                            kMaxNameBytes));
+  RETURN_IF_ERROR(
+      CheckVisibleAscii(absl::StrCat(field, ".job"), report.task().job()));
   RETURN_IF_ERROR(TaskFromProto(report.task().task()).status());
   if (report.state() != v1::TASK_STATE_RUNNING &&
       report.state() != v1::TASK_STATE_OVER) {
@@ -145,8 +114,8 @@ absl::Status CheckReport(absl::string_view field,
       CheckAtMost(absl::StrCat(field, ".exit_code"), report.exit_code(), 255));
   RETURN_IF_ERROR(CheckUsage(absl::StrCat(field, ".usage"), report.usage()));
   if (!report.address().empty()) {
-    RETURN_IF_ERROR(CheckName(absl::StrCat(field, ".address"), report.address(),
-                              kMaxNameBytes));
+    RETURN_IF_ERROR(
+        CheckVisibleAscii(absl::StrCat(field, ".address"), report.address()));
   }
   return CheckAtMost(absl::StrCat(field, ".error: bytes"),
                      report.error().size(), kMaxErrorBytes);
@@ -155,8 +124,8 @@ absl::Status CheckReport(absl::string_view field,
 }  // namespace
 
 absl::Status CheckSubmission(const v1::Submission& submission) {
-  RETURN_IF_ERROR(CheckJobName(submission.name()));
-  RETURN_IF_ERROR(CheckName("user", submission.user(), kMaxNameBytes));
+  RETURN_IF_ERROR(CheckSafeName("name", submission.name(), kMaxJobNameBytes));
+  RETURN_IF_ERROR(CheckVisibleAscii("user", submission.user()));
   RETURN_IF_ERROR(CheckAtMost("idempotency_key: bytes",
                               submission.idempotency_key().size(),
                               kMaxKeyBytes));
@@ -188,12 +157,12 @@ absl::Status CheckSubmission(const v1::Submission& submission) {
 }
 
 absl::Status CheckDaemon(const v1::DaemonRecord& record) {
-  RETURN_IF_ERROR(CheckName("name", record.name(), kMaxNameBytes));
+  RETURN_IF_ERROR(CheckVisibleAscii("name", record.name()));
   return CheckTraits(record);
 }
 
 absl::Status CheckSync(const v1::SyncRequest& request) {
-  RETURN_IF_ERROR(CheckName("daemon", request.daemon(), kMaxNameBytes));
+  RETURN_IF_ERROR(CheckVisibleAscii("daemon", request.daemon()));
   if (request.sequence() == 0) return Invalid("sequence", "0", "1 or more");
   RETURN_IF_ERROR(CheckTraits(request));
   RETURN_IF_ERROR(CheckAtMost("tasks", request.tasks_size(), kMaxTasksHeld));

@@ -10,33 +10,17 @@
 #include <filesystem>
 #include <system_error>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/errno_error.h"
 #include "common/base/file.h"
 #include "common/base/file_descriptor.h"
-#include "common/base/peer_text.h"
+#include "common/base/names.h"
 #include "common/base/random_access.h"
 #include "common/base/status_macros.h"
 #include "coordinator/store/disk_reserve.h"
 
 namespace paceline {
 namespace {
-
-constexpr size_t kMaxFileName = 255;
-
-absl::Status CheckJobId(const std::string& id) {
-  const bool is_safe = std::all_of(id.begin(), id.end(), [](char c) {
-    return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
-  });
-  if (is_safe && !id.empty() && id.size() <= kMaxFileName && id != "." &&
-      id != "..") {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "job: \"", PeerText(id), "\"; expected 1 to ", kMaxFileName,
-      " letters, digits, '.', '_' and '-', other than \".\" and \"..\""));
-}
 
 absl::Status WriteToEnd(const FileDescriptor& file, const std::string& path,
                         absl::string_view text) {
@@ -92,7 +76,7 @@ absl::StatusOr<uint64_t> LogStore::Append(const std::string& job_id,
                                           uint32_t generation, TaskId task,
                                           uint64_t offset,
                                           absl::string_view text) {
-  RETURN_IF_ERROR(CheckJobId(job_id));
+  RETURN_IF_ERROR(CheckSafeName("job", job_id));
   const std::string folder = FolderOf(job_id, generation);
   const std::string path = absl::StrCat(folder, "/", task.ToString(), ".log");
   const MutexLock lock(mutex_);
@@ -132,7 +116,7 @@ absl::StatusOr<LogPiece> LogStore::Read(const std::string& job_id,
                                         uint32_t generation, TaskId task,
                                         int64_t offset,
                                         uint64_t max_bytes) const {
-  RETURN_IF_ERROR(CheckJobId(job_id));
+  RETURN_IF_ERROR(CheckSafeName("job", job_id));
   absl::StatusOr<std::unique_ptr<RandomAccess>> file = OpenRandomAccess(
       absl::StrCat(FolderOf(job_id, generation), "/", task.ToString(), ".log"));
   if (absl::IsNotFound(file.status())) {
@@ -159,7 +143,7 @@ std::map<std::string, uint64_t> LogStore::BytesByJob() const {
 }
 
 absl::Status LogStore::Remove(const std::string& job_id) {
-  RETURN_IF_ERROR(CheckJobId(job_id));
+  RETURN_IF_ERROR(CheckSafeName("job", job_id));
   const MutexLock lock(mutex_);
   RETURN_IF_ERROR(RemoveFolder(absl::StrCat(folder_, "/", job_id)));
   bytes_of_job_.erase(job_id);

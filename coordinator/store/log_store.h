@@ -41,8 +41,7 @@ struct LogPiece {
 // nobody. Calls block on the disk, but do not sync: the machine's death may
 // take the end of a log. Then Append tells the daemon to go back.
 //
-// InvalidArgument: a job's id is no file name of letters, digits, '.', '_' and
-// '-'.
+// InvalidArgument: a job's id is no safe name (common/base/names.h).
 class LogStore {
  public:
   // Opens the store, or creates its folder.

@@ -140,11 +140,12 @@ TEST_F(LogStoreTest, KnowsTheSizesOfLogs) {
   EXPECT_THAT(logs_->BytesByJob(), ElementsAre(Pair("job-3", 0)));
 }
 
-TEST_F(LogStoreTest, IdsAreFileNames) {
+TEST_F(LogStoreTest, IdsAreSafeNames) {
   for (const std::string& id :
        {std::string(), std::string("."), std::string(".."), std::string("a/b"),
         std::string("../a"), std::string("a\0b", 3), std::string("a b"),
-        std::string("é"), std::string(256, 'a')}) {
+        std::string("é"), std::string(".a"), std::string("-a"),
+        std::string(254, 'a')}) {
     EXPECT_EQ(logs_->Append(id, 1, kWorker, 0, "a").status().code(),
               absl::StatusCode::kInvalidArgument)
         << id;
@@ -153,7 +154,7 @@ TEST_F(LogStoreTest, IdsAreFileNames) {
     EXPECT_EQ(logs_->Remove(id).code(), absl::StatusCode::kInvalidArgument);
   }
   EXPECT_TRUE(logs_->Append("A.b_c-9", 1, kWorker, 0, "a").ok());
-  EXPECT_TRUE(logs_->Append(std::string(255, 'a'), 1, kWorker, 0, "a").ok());
+  EXPECT_TRUE(logs_->Append(std::string(253, 'a'), 1, kWorker, 0, "a").ok());
 }
 
 }  // namespace
