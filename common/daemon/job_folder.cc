@@ -9,8 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/atomic_file.h"
 #include "common/base/file.h"
-#include "common/base/peer_text.h"
-#include "common/base/relative_path.h"
 #include "common/base/status_macros.h"
 #include "common/identity/sha256.h"
 
@@ -18,15 +16,6 @@ namespace paceline {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr size_t kMaxPathBytes = 1024;
-
-absl::Status WrongFile(const std::string& path, absl::string_view what,
-                       absl::string_view expected) {
-  return absl::InvalidArgumentError(absl::StrCat("file \"", PeerText(path),
-                                                 "\" of the job: ", what,
-                                                 "; expected ", expected));
-}
 
 // "a/b" of "a/b/c"; "" of "c".
 std::string ParentOf(const std::string& path) {
@@ -102,34 +91,9 @@ absl::Status WriteFile(const std::string& path, const v1::JobFile& file,
 
 }  // namespace
 
-absl::Status CheckJobFiles(const JobFiles& files) {
-  for (const v1::JobFile& file : files) {
-    if (file.path().size() > kMaxPathBytes || !StaysBelow(file.path())) {
-      return WrongFile(file.path(), "it may lead out of the job's folder",
-                       "a relative path without \"..\"");
-    }
-  }
-  const Tree tree(files);
-  std::set<std::string> seen;
-  for (const v1::JobFile& file : files) {
-    if (!IsSha256Hex(file.sha256())) {
-      return WrongFile(
-          file.path(),
-          absl::StrCat("sha256: \"", PeerText(file.sha256()), "\""),
-          "64 hexadecimal digits in lower case");
-    }
-    if (!seen.insert(file.path()).second ||
-        tree.folders.contains(file.path())) {
-      return WrongFile(file.path(), "it is there twice, or a folder as well",
-                       "one file");
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::Status FillJobFolder(const std::string& folder, const JobFiles& files,
                            const ReadPiece& read) {
-  RETURN_IF_ERROR(CheckJobFiles(files));
+  RETURN_IF_ERROR(CheckJobFiles("files", files));
   const Tree tree(files);
   RETURN_IF_ERROR(MakeDirectories(folder));
   RETURN_IF_ERROR(Sweep(folder, "", tree));

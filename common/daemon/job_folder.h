@@ -8,17 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
-#include "google/protobuf/repeated_ptr_field.h"
-#include "paceline/v1/queue.pb.h"
+#include "common/transfer/job_paths.h"
 
 namespace paceline {
-
-using JobFiles = google::protobuf::RepeatedPtrField<v1::JobFile>;
-
-// InvalidArgument, which names the file, unless all paths lead to different
-// files below the job's folder, and all hashes are those of SHA-256.
-absl::Status CheckJobFiles(const JobFiles& files);
 
 // Reads a piece of the file with this SHA-256 from an offset on; empty at its
 // end.
@@ -27,8 +19,8 @@ using ReadPiece = std::function<absl::StatusOr<std::string>(
 
 // Makes `folder`, which is created if need be, have these files and nothing
 // else. Files that have the right content are kept, others are read and
-// checked: DataLoss. Writes through no link. Nobody else may use the folder
-// meanwhile. Blocks.
+// checked: DataLoss. Checks the list with CheckJobFiles first. Writes through
+// no link. Nobody else may use the folder meanwhile. Blocks.
 absl::Status FillJobFolder(const std::string& folder, const JobFiles& files,
                            const ReadPiece& read);
 

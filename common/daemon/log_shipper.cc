@@ -8,14 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/errno_error.h"
 #include "common/base/status_macros.h"
+#include "common/transfer/pieces.h"
 
 namespace paceline {
-namespace {
-
-// The largest piece that the coordinator takes.
-constexpr size_t kPieceBytes = 1 << 20;
-
-}  // namespace
 
 absl::StatusOr<bool> LogShipper::Ship() {
   if (!file_.is_open()) {
@@ -25,7 +20,7 @@ absl::StatusOr<bool> LogShipper::Ship() {
   }
   v1::AppendLogRequest request;
   std::string& text = *request.mutable_text();
-  text.resize(kPieceBytes);
+  text.resize(kMaxLogPieceBytes);
   const ssize_t count = pread(file_.get(), text.data(), text.size(),
                               static_cast<off_t>(shipped_));
   if (count < 0 && errno == EINTR) return true;

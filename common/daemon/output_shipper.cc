@@ -6,41 +6,27 @@
 #include <set>
 #include <system_error>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "common/base/random_access.h"
 #include "common/base/status_macros.h"
-#include "common/base/utf8.h"
 #include "common/identity/sha256.h"
 #include "common/rpc/transient_error.h"
+#include "common/transfer/job_paths.h"
+#include "common/transfer/pieces.h"
 
 namespace paceline {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Where the leader keeps checkpoints, in the job's folder.
-constexpr char kCheckpoints[] = "out/checkpoint";
 constexpr char kManifest[] = "manifest.json";
-// Of a file, in a call. The coordinator takes up to 4 MiB.
-constexpr uint64_t kUploadBytes = 2 << 20;
-// Files in a call: their names and hashes have up to 1 KiB each.
-constexpr size_t kFilesAtOnce = 3000;
 
 bool IsTemporary(const std::string& name) {
   return absl::StartsWith(name, ".") || absl::EndsWith(name, ".tmp") ||
          absl::StrContains(name, ".tmp.");
-}
-
-// Whether the coordinator takes a file of this name.
-bool IsName(const std::string& name) {
-  constexpr size_t kMaxNameBytes = 255;
-  return name.size() <= kMaxNameBytes && IsUtf8(name) &&
-         std::none_of(name.begin(), name.end(),
-                      [](char c) { return absl::ascii_iscntrl(c); });
 }
 
 // Adds to `errors`, of which one is told. No room comes first: it is the error
@@ -74,15 +60,17 @@ absl::StatusOr<OutputShipper::Files> OutputShipper::List(
     if (type == fs::file_type::directory && absl::StartsWith(name, ".")) {
       entry.disable_recursion_pending();
     }
-    if (type != fs::file_type::regular || IsTemporary(name) || !IsName(name)) {
+    const std::string path_in_job =
+        fs::path(entry->path()).lexically_relative(folder_).string();
+    if (type != fs::file_type::regular || IsTemporary(name) ||
+        !IsJobPath(path_in_job)) {
       continue;
     }
     Version version;
     version.size = entry->file_size(gone);
     if (!gone) version.time = entry->last_write_time(gone);
     if (gone) continue;
-    files[fs::path(entry->path()).lexically_relative(folder_).string()] =
-        version;
+    files[path_in_job] = version;
   }
   if (error && error != std::errc::no_such_file_or_directory) {
     return absl::ErrnoToStatus(error.value(),
@@ -102,7 +90,7 @@ void OutputShipper::SkipPresent() {
 }
 
 absl::Status OutputShipper::ShipCheckpoints() {
-  const fs::path root = fs::path(folder_) / kCheckpoints;
+  const fs::path root = fs::path(folder_) / kCheckpointFolder;
   if (!IsFolder(fs::path(folder_) / kOutputFolder) || !IsFolder(root)) {
     return absl::OkStatus();
   }
@@ -115,7 +103,7 @@ absl::Status OutputShipper::ShipCheckpoints() {
     }
   }
   for (const std::string& name : names) {
-    const std::string path = absl::StrCat(kCheckpoints, "/", name);
+    const std::string path = absl::StrCat(kCheckpointFolder, "/", name);
     ASSIGN_OR_RETURN(const Files files, List(path));
     if (!HasManifest(files, path)) continue;
     const absl::Status shipped = Ship(files, /*all_or_none=*/true);
@@ -124,8 +112,8 @@ absl::Status OutputShipper::ShipCheckpoints() {
     if (HasManifest(left, path)) RETURN_IF_ERROR(shipped);
   }
   // The leader deletes old checkpoints.
-  ASSIGN_OR_RETURN(const Files present, List(kCheckpoints));
-  return Forget(kCheckpoints, present);
+  ASSIGN_OR_RETURN(const Files present, List(kCheckpointFolder));
+  return Forget(kCheckpointFolder, present);
 }
 
 absl::Status OutputShipper::ShipAll() {
@@ -136,7 +124,7 @@ absl::Status OutputShipper::ShipAll() {
   for (const auto& [path, version] : files) {
     absl::string_view name = path;
     const bool is_of_checkpoint =
-        absl::ConsumePrefix(&name, absl::StrCat(kCheckpoints, "/"));
+        absl::ConsumePrefix(&name, absl::StrCat(kCheckpointFolder, "/"));
     checkpoints[is_of_checkpoint ? std::string(name.substr(0, name.find('/')))
                                  : ""][path] = version;
   }
@@ -144,7 +132,7 @@ absl::Status OutputShipper::ShipAll() {
   for (const auto& [name, group] : checkpoints) {
     const bool is_checkpoint = !name.empty();
     if (is_checkpoint &&
-        !HasManifest(group, absl::StrCat(kCheckpoints, "/", name))) {
+        !HasManifest(group, absl::StrCat(kCheckpointFolder, "/", name))) {
       continue;
     }
     const absl::Status status = Ship(group, is_checkpoint);
@@ -162,7 +150,7 @@ absl::Status OutputShipper::Forget(const std::string& path,
   const std::string prefix = absl::StrCat(path, "/");
   for (const auto& [known, version] : shipped_) {
     if (absl::StartsWith(known, prefix) && !present.contains(known) &&
-        request.removed_size() < static_cast<int>(kFilesAtOnce)) {
+        request.removed_size() < static_cast<int>(kToldFilesInCall)) {
       request.add_removed(known);
     }
   }
@@ -186,8 +174,8 @@ absl::Status OutputShipper::Ship(const Files& files, bool all_or_none) {
       Note(file.status(), errors);
     }
   }
-  for (size_t begin = 0; begin < changed.size(); begin += kFilesAtOnce) {
-    const size_t end = std::min(begin + kFilesAtOnce, changed.size());
+  for (size_t begin = 0; begin < changed.size(); begin += kToldFilesInCall) {
+    const size_t end = std::min(begin + kToldFilesInCall, changed.size());
     ASSIGN_OR_RETURN(
         const std::vector<v1::JobFile> uploaded,
         Upload({&changed[begin], &changed[begin] + (end - begin)}, errors));
@@ -246,7 +234,8 @@ absl::Status OutputShipper::UploadFile(const v1::JobFile& file,
       return absl::AbortedError(absl::StrCat(path, ": it has changed"));
     }
     std::string& piece = *request.mutable_content();
-    piece.resize(std::min(kUploadBytes, file.size_bytes() - received));
+    piece.resize(
+        std::min<uint64_t>(kSentFilePieceBytes, file.size_bytes() - received));
     RETURN_IF_ERROR(content->ReadAt(
         static_cast<int64_t>(received),
         {reinterpret_cast<std::byte*>(piece.data()), piece.size()}));

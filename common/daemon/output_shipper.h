@@ -16,9 +16,6 @@
 
 namespace paceline {
 
-// The folder of outputs in a job's folder.
-inline constexpr char kOutputFolder[] = "out";
-
 // Files that are new or changed, by their sizes and times, and the names of
 // those that are gone. Leaves out links, files whose names begin with ".", and
 // temporary files (".tmp"). A checkpoint is entered with all its files or not

@@ -9,8 +9,8 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/cluster/address.h"
-#include "common/daemon/output_shipper.h"
 #include "common/task/tls_options.h"
+#include "common/transfer/job_paths.h"
 
 namespace paceline {
 namespace {
@@ -39,7 +39,7 @@ absl::Status AddLeadersOptions(const v1::TaskOrder& order,
   Append(options.data_access.Arguments(), command);
   const absl::Status checkpoint =
       FindLatestCheckpoint(
-          absl::StrCat(paths.job_folder, "/", kOutputFolder, "/checkpoint"))
+          absl::StrCat(paths.job_folder, "/", kCheckpointFolder))
           .status();
   if (checkpoint.ok()) command.emplace_back("--resume");
   return absl::IsNotFound(checkpoint) ? absl::OkStatus() : checkpoint;

@@ -15,9 +15,10 @@
 #include "common/cluster/task_proto.h"
 #include "common/identity/mac.h"
 #include "common/identity/sha256.h"
+#include "common/transfer/job_paths.h"
+#include "common/transfer/pieces.h"
 #include "coordinator/service/await_answer.h"
-#include "coordinator/service/job_paths.h"
-#include "coordinator/service/pieces.h"
+#include "coordinator/service/check_contents.h"
 #include "paceline/v1/service.grpc.pb.h"
 
 namespace paceline {
@@ -62,15 +63,15 @@ absl::StatusOr<const v1::JobRecord*> JobOf(const JobQueue& queue,
 // Leaves out checkpoints that have no manifest: they were cut short.
 std::vector<v1::JobFile> WithWholeCheckpoints(
     const std::vector<v1::JobFile>& outputs) {
+  const std::string checkpoints = absl::StrCat(kCheckpointFolder, "/");
   std::set<std::string> paths;
   for (const v1::JobFile& output : outputs) paths.insert(output.path());
   std::vector<v1::JobFile> kept;
   for (const v1::JobFile& output : outputs) {
     absl::string_view name = output.path();
-    if (absl::ConsumePrefix(&name, kCheckpointFolder) &&
-        !paths.contains(absl::StrCat(kCheckpointFolder,
-                                     name.substr(0, name.find('/')),
-                                     "/manifest.json"))) {
+    if (absl::ConsumePrefix(&name, checkpoints) &&
+        !paths.contains(absl::StrCat(
+            checkpoints, name.substr(0, name.find('/')), "/manifest.json"))) {
       continue;
     }
     kept.push_back(output);
@@ -217,11 +218,9 @@ absl::Status DaemonService::AppendLog(const v1::AppendLogRequest& request,
 }
 
 absl::Status DaemonService::AddOutputs(const v1::AddOutputsRequest& request) {
+  RETURN_IF_ERROR(CheckFileCount("files", request.files_size()));
   RETURN_IF_ERROR(CheckJobFiles("files", request.files(), kOutputFolder));
-  for (const v1::JobFile& file : request.files()) {
-    ASSIGN_OR_RETURN(const v1::FileProgress found, files_.Find(file.sha256()));
-    RETURN_IF_ERROR(CheckContent(file, found));
-  }
+  RETURN_IF_ERROR(CheckContents(files_, request.files()));
   for (const std::string& path : request.removed()) {
     RETURN_IF_ERROR(CheckJobPath("removed", path, kOutputFolder));
   }

@@ -4,10 +4,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
-#include "coordinator/service/job_paths.h"
-#include "coordinator/service/pieces.h"
+#include "common/transfer/job_paths.h"
+#include "common/transfer/pieces.h"
 #include "paceline/v1/service.grpc.pb.h"
 
 namespace paceline {
@@ -19,11 +18,7 @@ constexpr size_t kMaxPutRequestBytes = kMaxFilePieceBytes + (1 << 10);
 
 absl::Status Find(FileStore& files, const v1::FindFilesRequest& request,
                   v1::FindFilesResponse& response) {
-  if (request.sha256_size() > kMaxJobFiles) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("sha256: ", request.sha256_size(),
-                     " files; expected at most ", kMaxJobFiles));
-  }
+  RETURN_IF_ERROR(CheckFileCount("sha256", request.sha256_size()));
   for (const std::string& sha256 : request.sha256()) {
     ASSIGN_OR_RETURN(*response.add_files(), files.Find(sha256));
   }

@@ -16,11 +16,12 @@
 #include "common/base/status_macros.h"
 #include "common/cluster/task_proto.h"
 #include "common/limits.h"
+#include "common/transfer/job_paths.h"
+#include "common/transfer/pieces.h"
 #include "coordinator/queue/demand.h"
 #include "coordinator/service/await_answer.h"
+#include "coordinator/service/check_contents.h"
 #include "coordinator/service/delete_job.h"
-#include "coordinator/service/job_paths.h"
-#include "coordinator/service/pieces.h"
 #include "paceline/v1/service.grpc.pb.h"
 
 namespace paceline {
@@ -191,11 +192,9 @@ absl::Status JobService::Submit(const v1::SubmitJobRequest& request,
                                 v1::SubmitJobResponse& response) {
   v1::Submission submission = request.submission();
   submission.set_user(person.user.empty() ? kAnybody : person.user);
-  RETURN_IF_ERROR(CheckJobFiles("submission.files", submission.files(), ""));
-  for (const v1::JobFile& file : submission.files()) {
-    ASSIGN_OR_RETURN(const v1::FileProgress found, files_.Find(file.sha256()));
-    RETURN_IF_ERROR(CheckContent(file, found));
-  }
+  RETURN_IF_ERROR(CheckFileCount("submission.files", submission.files_size()));
+  RETURN_IF_ERROR(CheckJobFiles("submission.files", submission.files()));
+  RETURN_IF_ERROR(CheckContents(files_, submission.files()));
   return queue_.Handle([&](SharedQueue::Books books) -> absl::Status {
     ASSIGN_OR_RETURN(std::string id, books.queue.Submit(submission, books.now));
     response.set_id(std::move(id));
@@ -255,7 +254,7 @@ absl::StatusOr<v1::JobView> JobService::View(
                    books.store.Outputs(record.id()));
   for (const v1::JobFile& output : outputs) {
     *view.add_outputs() = output;
-    if (output.path() != absl::StrCat(kOutputFolder, "result.json")) continue;
+    if (output.path() != absl::StrCat(kOutputFolder, "/result.json")) continue;
     ASSIGN_OR_RETURN(*view.mutable_result_json(),
                      files_.Read(output.sha256(), 0, kMaxResultBytes));
   }

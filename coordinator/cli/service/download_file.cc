@@ -18,12 +18,12 @@
 #include "common/base/relative_path.h"
 #include "common/base/status_macros.h"
 #include "common/identity/sha256.h"
+#include "common/transfer/job_paths.h"
 #include "coordinator/cli/service/job_calls.h"
 
 namespace paceline {
 namespace {
 
-constexpr char kOutputFolder[] = "out/";
 constexpr char kPartSuffix[] = ".part";
 constexpr size_t kReadBytes = 1 << 20;
 
@@ -133,7 +133,8 @@ absl::Status Fill(const VerbContext& context, const v1::JobFile& file,
 }  // namespace
 
 absl::StatusOr<std::string> DownloadPath(const std::string& path_in_job) {
-  const std::string path(absl::StripPrefix(path_in_job, kOutputFolder));
+  const std::string path(
+      absl::StripPrefix(path_in_job, absl::StrCat(kOutputFolder, "/")));
   if (StaysBelow(path)) return path;
   return absl::DataLossError(
       absl::StrCat("the coordinator tells of a file \"", PeerText(path_in_job),

@@ -10,6 +10,7 @@
 #include "common/base/peer_text.h"
 #include "common/base/random_access.h"
 #include "common/base/status_macros.h"
+#include "common/transfer/pieces.h"
 #include "coordinator/cli/service/job_calls.h"
 
 namespace paceline {
@@ -18,8 +19,6 @@ namespace {
 // How often the coordinator may say that it has less than before. A file that
 // it has begun anew, since it was lost there, is rare.
 constexpr int kMaxRestarts = 3;
-// Files in one question.
-constexpr int kMaxFilesAsked = 1000;
 
 absl::StatusOr<std::unique_ptr<RandomAccess>> Open(const BundledFile& bundled,
                                                    const JobBundle& bundle) {
@@ -38,7 +37,7 @@ absl::Status ReadPiece(RandomAccess& file, uint64_t offset,
                        v1::PutFileRequest& request) {
   std::string& content = *request.mutable_content();
   content.resize(
-      std::min<uint64_t>(kFilePieceBytes, request.size_bytes() - offset));
+      std::min<uint64_t>(kSentFilePieceBytes, request.size_bytes() - offset));
   request.set_offset(offset);
   return file.ReadAt(
       static_cast<int64_t>(offset),
@@ -91,8 +90,8 @@ absl::Status UploadFiles(const VerbContext& context, const JobBundle& bundle) {
   for (const BundledFile& each : bundle.files) {
     if (known.insert(each.file.sha256()).second) files.push_back(&each);
   }
-  for (size_t begin = 0; begin < files.size(); begin += kMaxFilesAsked) {
-    const size_t end = std::min(files.size(), begin + kMaxFilesAsked);
+  for (size_t begin = 0; begin < files.size(); begin += kToldFilesInCall) {
+    const size_t end = std::min(files.size(), begin + kToldFilesInCall);
     v1::FindFilesRequest request;
     for (size_t i = begin; i < end; ++i) {
       request.add_sha256(files[i]->file.sha256());

@@ -8,10 +8,6 @@
 
 namespace paceline {
 
-// A piece of a file, in bytes: less than a message may have, so that one is
-// through before the call's deadline on a slow line, too.
-inline constexpr size_t kFilePieceBytes = 1 << 20;
-
 // Sends what the coordinator lacks, from where it has stopped to receive.
 // Returns once it has all of it. Aborted if a file has changed since it was
 // hashed.

@@ -103,7 +103,7 @@ TEST_F(OutputShipperTest, LargeFilesGoInPiecesAndKnownOnesNotAtAll) {
   ASSERT_TRUE(shipper_->ShipAll().ok());
   EXPECT_EQ(Outputs().at("out/z/same"), large);
   MutexLock lock(books_.mutex);
-  EXPECT_EQ(books_.put_calls, 3);
+  EXPECT_EQ(books_.put_calls, 5);
 }
 
 TEST_F(OutputShipperTest, ACheckpointGoesOnceItIsComplete) {
