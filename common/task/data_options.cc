@@ -5,9 +5,28 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "common/base/option_text.h"
 #include "common/base/status_macros.h"
 
 namespace paceline {
+namespace {
+
+constexpr char kCacheSizeOption[] = "--data-cache-size";
+
+// Makes bytes of a size. Returns what is wrong with it; CLI11 puts the option's
+// name before that.
+std::string ReplaceByBytes(std::string& size) {
+  const absl::StatusOr<uint64_t> bytes = ParseSize(kCacheSizeOption, size);
+  if (bytes.ok()) {
+    size = absl::StrCat(*bytes);
+    return "";
+  }
+  return std::string(absl::StripPrefix(bytes.status().message(),
+                                       absl::StrCat(kCacheSizeOption, ": ")));
+}
+
+}  // namespace
 
 void DataOptions::AddTo(CLI::App& app, const std::string& group) {
   app.add_option("--data-cache", cache,
@@ -16,10 +35,11 @@ void DataOptions::AddTo(CLI::App& app, const std::string& group) {
                  "paceline/data below $XDG_CACHE_HOME or ~/.cache; of a "
                  "daemon, data-cache in its folder.")
       ->group(group);
-  app.add_option("--data-cache-size", cache_bytes,
+  app.add_option(kCacheSizeOption, cache_bytes,
                  "Size of that folder, beyond which what was not used for "
                  "longest is removed: 100GiB, 512MiB. Default: 20GiB.")
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true))
+      ->transform(CLI::Validator(ReplaceByBytes, ""))
+      ->type_name("SIZE")
       ->group(group);
 }
 
@@ -49,7 +69,7 @@ std::vector<std::string> DataOptions::Arguments() const {
     arguments.push_back(absl::StrCat(
         "--data-cache=", std::filesystem::absolute(cache).string()));
   }
-  arguments.push_back(absl::StrCat("--data-cache-size=", cache_bytes));
+  arguments.push_back(absl::StrCat(kCacheSizeOption, "=", cache_bytes));
   for (const std::string& prefix : from) {
     arguments.push_back(absl::StrCat("--data-from=", prefix));
   }
