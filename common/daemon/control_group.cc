@@ -16,11 +16,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/base/errno_error.h"
+#include "common/base/size_text.h"
 #include "common/base/status_macros.h"
 #include "glog/logging.h"
 
@@ -154,14 +154,6 @@ absl::Status CheckParent(const std::string& folder) {
   return absl::OkStatus();
 }
 
-// "512 MiB", "1.5 GiB".
-std::string MemoryText(uint64_t bytes) {
-  constexpr uint64_t kGibibyte = uint64_t{1} << 30;
-  return bytes < kGibibyte
-             ? absl::StrFormat("%g MiB", static_cast<double>(bytes) / 0x1p20)
-             : absl::StrFormat("%g GiB", static_cast<double>(bytes) / 0x1p30);
-}
-
 }  // namespace
 
 ControlGroup::Kills ControlGroup::CountKills() const {
@@ -207,8 +199,7 @@ std::string ControlGroup::WhyKilled() const {
   if (now.at_limit == before_.at_limit) {
     return "killed, since its machine had no memory left";
   }
-  return absl::StrCat("ended by its memory limit of ",
-                      MemoryText(memory_bytes_));
+  return absl::StrCat("ended by its memory limit of ", SizeText(memory_bytes_));
 }
 
 absl::StatusOr<std::unique_ptr<ControlGroupParent>> ControlGroupParent::Create(

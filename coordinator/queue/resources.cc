@@ -6,11 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/base/size_text.h"
 
 namespace paceline {
 namespace {
-
-constexpr double kGiB = 1 << 30;
 
 int64_t CountThatFit(int64_t need, int64_t free, int64_t limit) {
   return need <= 0 ? limit : std::min(limit, std::max<int64_t>(0, free) / need);
@@ -47,7 +46,7 @@ std::string Resources::ToString() const {
     parts.push_back(Counted(millicores / 1000, "core"));
   }
   if (memory_bytes != 0) {
-    parts.push_back(absl::StrFormat("%.3g GiB", memory_bytes / kGiB));
+    parts.push_back(SizeText(static_cast<uint64_t>(memory_bytes)));
   }
   if (gpus != 0) parts.push_back(Counted(gpus, "GPU"));
   return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");

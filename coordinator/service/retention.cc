@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/size_text.h"
 
 namespace paceline {
 namespace {
@@ -32,8 +33,6 @@ class SharedSize {
   std::map<std::string, int> users_;
 };
 
-std::string InMiB(uint64_t bytes) { return absl::StrCat(bytes >> 20, " MiB"); }
-
 }  // namespace
 
 std::vector<ForgottenJob> JobsToForget(const RetentionLimits& limits,
@@ -59,8 +58,8 @@ std::vector<ForgottenJob> JobsToForget(const RetentionLimits& limits,
       forgotten.push_back(
           {job.id, absl::StrCat("of those that have ended it was the first, "
                                 "and the files and logs of all jobs have ",
-                                InMiB(size.bytes()), ", of which ",
-                                InMiB(limits.bytes), " are kept")});
+                                SizeText(size.bytes()), ", of which ",
+                                SizeText(limits.bytes), " are kept")});
     } else {
       // Those that follow are younger.
       break;

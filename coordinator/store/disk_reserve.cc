@@ -4,13 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/errno_error.h"
+#include "common/base/size_text.h"
 
 namespace paceline {
-namespace {
-
-constexpr uint64_t kMiB = 1 << 20;
-
-}  // namespace
 
 absl::Status CheckDiskReserve(const std::string& folder, uint64_t bytes,
                               uint64_t min_free_bytes) {
@@ -24,10 +20,10 @@ absl::Status CheckDiskReserve(const std::string& folder, uint64_t bytes,
     return absl::OkStatus();
   }
   return absl::ResourceExhaustedError(
-      absl::StrCat(folder, ": its disk has ", free / kMiB,
-                   " MiB free, of which ", (min_free_bytes + kMiB - 1) / kMiB,
-                   " MiB are kept for the coordinator's records (--min-free); ",
-                   (bytes + kMiB - 1) / kMiB, " MiB are to be written"));
+      absl::StrCat(folder, ": its disk has ", SizeText(free),
+                   " free, of which ", SizeText(min_free_bytes),
+                   " are kept for the coordinator's records (--min-free); ",
+                   SizeText(bytes), " are to be written"));
 }
 
 }  // namespace paceline

@@ -16,6 +16,7 @@
 #include "common/base/file_descriptor.h"
 #include "common/base/names.h"
 #include "common/base/random_access.h"
+#include "common/base/size_text.h"
 #include "common/base/status_macros.h"
 #include "coordinator/store/disk_reserve.h"
 
@@ -95,8 +96,8 @@ absl::StatusOr<uint64_t> LogStore::Append(const std::string& job_id,
   if (offset != size) return size;
   std::string last_line;
   if (text.size() > limit - size) {
-    last_line = absl::StrCat("\n[the log has reached its limit of ", limit,
-                             " bytes; what follows is not kept]\n");
+    last_line = absl::StrCat("\n[the log has reached its limit of ",
+                             SizeText(limit), "; what follows is not kept]\n");
   }
   const absl::string_view kept = text.substr(0, limit - size);
   if (const uint64_t bytes = kept.size() + last_line.size(); bytes > 0) {

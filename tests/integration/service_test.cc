@@ -194,7 +194,8 @@ TEST(ServiceDiskTest, AFullDiskRefusesFilesAndEndsNothing) {
   EXPECT_EQ(submit.Wait(kJobLimit), 1);
   EXPECT_THAT(submit.Errors(),
               AllOf(HasSubstr(service.folder() / "store/files"),
-                    HasSubstr("MiB free"), HasSubstr("--min-free")));
+                    HasSubstr(" free, of which 781.2 PiB are kept"),
+                    HasSubstr("--min-free")));
   EXPECT_EQ(service.Run({"list", "-o", "name"}), "");
 }
 

@@ -11,6 +11,7 @@
 #include "common/base/file.h"
 #include "common/base/peer_text.h"
 #include "common/base/remote_url.h"
+#include "common/base/size_text.h"
 #include "common/base/status_macros.h"
 #include "common/config/json_escapes.h"
 #include "common/config/path.h"
@@ -20,7 +21,6 @@
 #include "common/job/job_reader.h"
 #include "common/keras/tensorflow_weights.h"
 #include "common/limits.h"
-#include "coordinator/cli/service/units.h"
 #include "nlohmann/json.hpp"
 
 namespace paceline {
@@ -106,9 +106,9 @@ absl::Status CheckSizes(const Named& named, const std::string& folder,
   if (total <= max_bytes) return absl::OkStatus();
   return ConfigError(
       named.at(largest),
-      absl::StrCat("the job's files have ", ShortSize(total), ", of which ",
-                   PeerText(largest), " has ", ShortSize(most),
-                   "; expected at most ", ShortSize(max_bytes),
+      absl::StrCat("the job's files have ", SizeText(total), ", of which ",
+                   PeerText(largest), " has ", SizeText(most),
+                   "; expected at most ", SizeText(max_bytes),
                    ": put larger data below a --data folder of the daemons, "
                    "and name it by its absolute path; or by a URL"),
       absl::StatusCode::kResourceExhausted);

@@ -11,12 +11,12 @@
 #include "common/base/atomic_file.h"
 #include "common/base/exit_code.h"
 #include "common/base/file.h"
+#include "common/base/size_text.h"
 #include "common/base/status_macros.h"
 #include "coordinator/cli/command_tree.h"
 #include "coordinator/cli/service/download_file.h"
 #include "coordinator/cli/service/follow_log.h"
 #include "coordinator/cli/service/job_calls.h"
-#include "coordinator/cli/service/units.h"
 #include "coordinator/cli/service/words.h"
 
 namespace paceline {
@@ -77,7 +77,7 @@ class DownloadVerb : public ServiceVerb {
       bytes += file->size_bytes();
     }
     RETURN_IF_ERROR(DownloadLogs(context, job, outputs, root));
-    context.messages << outputs.size() << " files, " << ShortSize(bytes)
+    context.messages << outputs.size() << " files, " << SizeText(bytes)
                      << ", and the logs are in " << folder_ << std::endl;
     return kSuccess;
   }

@@ -1,12 +1,13 @@
 #include "coordinator/cli/service/units.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 
 namespace paceline {
+
 std::string ShortDuration(absl::Duration duration) {
   struct Unit {
     const char* name;
@@ -26,18 +27,6 @@ std::string ShortDuration(absl::Duration duration) {
     return text;
   }
   return "0s";
-}
-
-std::string ShortSize(uint64_t bytes) {
-  if (bytes < 1024) return absl::StrCat(bytes, " B");
-  double value = static_cast<double>(bytes);
-  const char* name = "";
-  for (const char* unit : {"KiB", "MiB", "GiB", "TiB"}) {
-    if (value < 1024) break;
-    value /= 1024;
-    name = unit;
-  }
-  return absl::StrFormat("%.*f %s", value < 10 ? 1 : 0, value, name);
 }
 
 }  // namespace paceline

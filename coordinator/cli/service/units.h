@@ -1,9 +1,8 @@
-// Durations and sizes as people read them (common/base/option_text.h reads what
-// they write).
+// Durations as people read them (common/base/option_text.h reads what they
+// write).
 #ifndef PACELINE_COORDINATOR_CLI_SERVICE_UNITS_H_
 #define PACELINE_COORDINATOR_CLI_SERVICE_UNITS_H_
 
-#include <cstdint>
 #include <string>
 
 #include "absl/time/time.h"
@@ -12,9 +11,6 @@ namespace paceline {
 
 // "3s", "2m", "1h5m", "4d2h": the two largest units. Below a second: "0s".
 std::string ShortDuration(absl::Duration duration);
-
-// "512 B", "1.5 MiB".
-std::string ShortSize(uint64_t bytes);
 
 }  // namespace paceline
 

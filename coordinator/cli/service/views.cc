@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "common/base/peer_text.h"
+#include "common/base/size_text.h"
 #include "coordinator/cli/service/json_views.h"
 #include "coordinator/cli/service/table.h"
 #include "coordinator/cli/service/units.h"
@@ -86,7 +87,7 @@ void AddTasks(const v1::JobView& job, std::string& text) {
         {TaskText(each.task()), each.daemon(), TaskStateText(each.state()),
          is_over ? absl::StrCat(each.exit_code()) : "",
          each.has_usage() ? CpuText(each.usage()) : "",
-         each.has_usage() ? ShortSize(each.usage().peak_memory_bytes()) : "",
+         each.has_usage() ? SizeText(each.usage().peak_memory_bytes()) : "",
          each.error()});
   }
   absl::StrAppend(&text, "tasks:\n", TableText(rows, "  "));
@@ -96,7 +97,7 @@ void AddOutputs(const v1::JobView& job, std::string& text) {
   if (job.outputs().empty()) return;
   std::vector<std::vector<std::string>> rows = {{"OUTPUT", "SIZE"}};
   for (const v1::JobFile& file : job.outputs()) {
-    rows.push_back({file.path(), ShortSize(file.size_bytes())});
+    rows.push_back({file.path(), SizeText(file.size_bytes())});
   }
   absl::StrAppend(&text, "outputs:\n", TableText(rows, "  "));
 }
@@ -200,8 +201,8 @@ std::vector<std::vector<std::string>> MemberRows(
            MemberStateText(member),
            absl::StrCat(member.jobs_size()),
            absl::StrCat(CoresText(used), "/", CoresText(total)),
-           absl::StrCat(ShortSize(used.memory_bytes()), "/",
-                        ShortSize(total.memory_bytes())),
+           absl::StrCat(SizeText(used.memory_bytes()), "/",
+                        SizeText(total.memory_bytes())),
            absl::StrCat(used.gpus(), "/", total.gpus())};
     if (!is_wide) continue;
     row.insert(row.end(),

@@ -42,12 +42,6 @@ TEST(UnitsTest, ShowsTwoUnitsOfADuration) {
   }
 }
 
-TEST(UnitsTest, ShowsSizes) {
-  EXPECT_EQ(ShortSize(512), "512 B");
-  EXPECT_EQ(ShortSize(1536), "1.5 KiB");
-  EXPECT_EQ(ShortSize(uint64_t{64} << 30), "64 GiB");
-}
-
 TEST(UnitsTest, ReadsCores) {
   EXPECT_EQ(*ParseCores("--worker-cores", "0.5"), 500);
   EXPECT_EQ(*ParseCores("--worker-cores", "16"), 16'000);

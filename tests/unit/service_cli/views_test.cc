@@ -115,12 +115,11 @@ TEST(ViewsTest, JobsAreATable) {
 }
 
 TEST(ViewsTest, DaemonsAreATable) {
-  EXPECT_EQ(
-      TableText(MemberRows({ExampleMember()}, true, kNow)),
-      "NAME    TYPE    STATE  JOBS  CORES   MEMORY          GPUS  VERSION "
-      " LABELS           HEARD\n"
-      "host-b  worker  open   1     1.5/16  1.0 GiB/64 GiB  1/4   1.2    "
-      "  gpu=a100,zone=b  3s ago\n");
+  EXPECT_EQ(TableText(MemberRows({ExampleMember()}, true, kNow)),
+            "NAME    TYPE    STATE  JOBS  CORES   MEMORY        GPUS  VERSION "
+            " LABELS           HEARD\n"
+            "host-b  worker  open   1     1.5/16  1 GiB/64 GiB  1/4   1.2    "
+            "  gpu=a100,zone=b  3s ago\n");
   v1::MemberView member = ExampleMember();
   member.mutable_record()->set_is_drained(true);
   EXPECT_EQ(MemberRows({member}, false, kNow)[1][2], "drained");
@@ -196,7 +195,7 @@ TEST(ViewsTest, AJobIsText) {
                         " -\n"
                         "  worker-1  host-b  running  -     -     -       "
                         " -\n"));
-  EXPECT_THAT(text, HasSubstr("  out/result.json  2.0 KiB\n"));
+  EXPECT_THAT(text, HasSubstr("  out/result.json  2 KiB\n"));
   EXPECT_THAT(text, HasSubstr("  metrics: {\"loss\":0.5}\n"));
   // What comes from elsewhere cannot steer the terminal.
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));

@@ -195,10 +195,9 @@ TEST_F(FileStoreTest, SomeOfTheDiskIsKeptFree) {
   Open({.min_free_bytes = uint64_t{1} << 60});
   const absl::Status full = files_->Append(sha256_, 6, 0, "abc").status();
   EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(
-      std::string(full.message()),
-      AllOf(HasSubstr(Path("store") + ": its disk has "),
-            HasSubstr("1099511627776 MiB are kept"), HasSubstr("--min-free")));
+  EXPECT_THAT(std::string(full.message()),
+              AllOf(HasSubstr(Path("store") + ": its disk has "),
+                    HasSubstr("1 EiB are kept"), HasSubstr("--min-free")));
   EXPECT_EQ(Find(sha256_), "0 bytes");
   EXPECT_EQ(files_->used_bytes(), 0);
 

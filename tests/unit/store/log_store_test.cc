@@ -86,7 +86,7 @@ TEST_F(LogStoreTest, ALogHasALimit) {
   // One that asks where it was goes on behind the limit.
   EXPECT_EQ(Append("job-1", 0, ""), 5);
   const std::string text = Read(0);
-  EXPECT_THAT(text, HasSubstr("abcde\n[the log has reached its limit of 5"));
+  EXPECT_THAT(text, HasSubstr("abcde\n[the log has reached its limit of 5 B;"));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("f\n")));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("ij")));
 
