@@ -4,19 +4,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "common/base/peer_text.h"
+#include "common/base/unexpected_value.h"
 
 namespace paceline {
-namespace {
-
-absl::Status Unexpected(absl::string_view field, absl::string_view name,
-                        size_t max_bytes, absl::string_view characters) {
-  return absl::InvalidArgumentError(absl::StrCat(field, ": \"", PeerText(name),
-                                                 "\"; expected 1 to ",
-                                                 max_bytes, " ", characters));
-}
-
-}  // namespace
 
 bool IsSafeName(absl::string_view name, size_t max_bytes) {
   return !name.empty() && name.size() <= max_bytes && name.front() != '.' &&
@@ -29,9 +19,11 @@ bool IsSafeName(absl::string_view name, size_t max_bytes) {
 absl::Status CheckSafeName(absl::string_view field, absl::string_view name,
                            size_t max_bytes) {
   if (IsSafeName(name, max_bytes)) return absl::OkStatus();
-  return Unexpected(field, name, max_bytes,
-                    "letters, digits, \".\", \"_\" and \"-\", of which the "
-                    "first is no \".\" and no \"-\"");
+  return UnexpectedValue(
+      field, name,
+      absl::StrCat("1 to ", max_bytes,
+                   " letters, digits, \".\", \"_\" and \"-\", of which the "
+                   "first is no \".\" and no \"-\""));
 }
 
 bool IsVisibleAscii(absl::string_view text) {
@@ -43,8 +35,9 @@ bool IsVisibleAscii(absl::string_view text) {
 absl::Status CheckVisibleAscii(absl::string_view field,
                                absl::string_view text) {
   if (IsVisibleAscii(text)) return absl::OkStatus();
-  return Unexpected(field, text, kMaxNameBytes,
-                    "letters, digits and signs of ASCII");
+  return UnexpectedValue(field, text,
+                         absl::StrCat("1 to ", kMaxNameBytes,
+                                      " letters, digits and signs of ASCII"));
 }
 
 }  // namespace paceline

@@ -5,9 +5,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "common/base/names.h"
-#include "common/base/peer_text.h"
+#include "common/base/unexpected_value.h"
 
 namespace paceline {
 namespace {
@@ -27,12 +26,6 @@ constexpr SizeUnit kSizeUnits[] = {
     {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"kB", 1e3},     {"KB", 1e3},
     {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12}};
 
-absl::Status UnexpectedText(absl::string_view option, absl::string_view text,
-                            absl::string_view expected) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(option, ": \"", PeerText(text), "\"; expected ", expected));
-}
-
 }  // namespace
 
 absl::StatusOr<uint64_t> ParseSize(absl::string_view option,
@@ -48,12 +41,12 @@ absl::StatusOr<uint64_t> ParseSize(absl::string_view option,
       return static_cast<uint64_t>(std::llround(value * each.bytes));
     }
   }
-  return UnexpectedText(option, text, "a size such as 512MiB or 4GiB");
+  return UnexpectedValue(option, text, "a size such as 512MiB or 4GiB");
 }
 
 absl::StatusOr<absl::Duration> ParseDuration(absl::string_view option,
                                              absl::string_view text) {
-  const absl::Status error = UnexpectedText(
+  const absl::Status error = UnexpectedValue(
       option, text, "a duration above 0, such as 90s, 1h30m or 2d");
   absl::Duration duration;
   absl::string_view rest = text;
@@ -83,7 +76,7 @@ absl::StatusOr<uint64_t> ParseCores(absl::string_view option,
                                     absl::string_view text) {
   double cores = 0;
   if (!absl::SimpleAtod(text, &cores) || !(cores >= 0 && cores <= kMaxCores)) {
-    return UnexpectedText(option, text, "a number of cores, such as 4 or 0.5");
+    return UnexpectedValue(option, text, "a number of cores, such as 4 or 0.5");
   }
   return static_cast<uint64_t>(std::llround(cores * 1000));
 }
@@ -97,7 +90,7 @@ absl::StatusOr<std::pair<std::string, std::string>> ParseLabel(
   if (IsVisibleAscii(key) && IsVisibleAscii(value)) {
     return std::pair(std::string(key), std::string(value));
   }
-  return UnexpectedText(option, text, "KEY=VALUE without spaces");
+  return UnexpectedValue(option, text, "KEY=VALUE without spaces");
 }
 
 }  // namespace paceline

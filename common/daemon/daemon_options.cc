@@ -12,9 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/names.h"
 #include "common/base/option_text.h"
-#include "common/base/peer_text.h"
 #include "common/base/remote_url.h"
 #include "common/base/status_macros.h"
+#include "common/base/unexpected_value.h"
 #include "common/cluster/address.h"
 #include "common/daemon/machine_resources.h"
 
@@ -26,12 +26,6 @@ constexpr char kGroup[] =
 // What the coordinator takes.
 constexpr double kMaxCores = 1e6;
 constexpr uint64_t kMaxMemoryBytes = uint64_t{64} << 40;
-
-absl::Status WrongOption(absl::string_view option, absl::string_view value,
-                         absl::string_view expected) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(option, ": \"", PeerText(value), "\"; expected ", expected));
-}
 
 // "node1-ps".
 absl::StatusOr<std::string> NameOf(const std::string& given, TaskType type) {
@@ -53,7 +47,7 @@ absl::StatusOr<std::map<std::string, std::string>> LabelsOf(
   for (const std::string& text : texts) {
     ASSIGN_OR_RETURN(auto key_value, ParseLabel("--label", text));
     if (!labels.insert(std::move(key_value)).second) {
-      return WrongOption("--label", text, "each key once");
+      return UnexpectedValue("--label", text, "each key once");
     }
   }
   return labels;
@@ -69,7 +63,8 @@ absl::StatusOr<v1::Resources> TotalOf(const DaemonFlags& flags) {
     ASSIGN_OR_RETURN(const uint64_t memory,
                      ParseSize("--memory", flags.memory));
     if (memory == 0 || memory > kMaxMemoryBytes) {
-      return WrongOption("--memory", flags.memory, "above 0, at most 64TiB");
+      return UnexpectedValue("--memory", flags.memory,
+                             "above 0, at most 64TiB");
     }
     total.set_memory_bytes(memory);
   }
@@ -116,7 +111,7 @@ absl::Status AddData(const std::vector<std::string>& data,
     }
     std::error_code error;
     if (!fs::is_directory(each, error)) {
-      return WrongOption("--data", each, "a folder");
+      return UnexpectedValue("--data", each, "a folder");
     }
     options.data_folders.push_back(fs::absolute(each).string());
   }
@@ -175,7 +170,7 @@ absl::StatusOr<DaemonOptions> ResolveDaemonOptions(const DaemonFlags& flags,
   options.place = place;
   const absl::StatusOr<Address> coordinator = ParseAddress(place.coordinator);
   if (!coordinator.ok()) {
-    return WrongOption(
+    return UnexpectedValue(
         "--coordinator", place.coordinator,
         absl::StrCat("host:port (", coordinator.status().message(), ")"));
   }
@@ -194,8 +189,8 @@ absl::StatusOr<DaemonOptions> ResolveDaemonOptions(const DaemonFlags& flags,
   if (!flags.advertise.empty()) {
     const absl::StatusOr<Address> host = ParseAddress(flags.advertise);
     if (!host.ok() || host->has_port) {
-      return WrongOption("--advertise", flags.advertise,
-                         "a host without a port");
+      return UnexpectedValue("--advertise", flags.advertise,
+                             "a host without a port");
     }
     options.advertised_host = host->host;
   }

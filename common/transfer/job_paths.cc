@@ -9,9 +9,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "common/base/peer_text.h"
 #include "common/base/relative_path.h"
 #include "common/base/status_macros.h"
+#include "common/base/unexpected_value.h"
 #include "common/base/utf8.h"
 #include "common/identity/sha256.h"
 #include "common/transfer/pieces.h"
@@ -21,12 +21,6 @@ namespace {
 
 constexpr size_t kMaxPathBytes = 1024;
 constexpr size_t kMaxComponentBytes = 255;
-
-absl::Status Invalid(absl::string_view field, absl::string_view value,
-                     absl::string_view expected) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(field, ": \"", PeerText(value), "\"; expected ", expected));
-}
 
 // Whether one of the paths is a folder of `path`.
 bool IsBelowOneOf(const std::set<absl::string_view>& paths,
@@ -58,9 +52,9 @@ absl::Status CheckJobPath(absl::string_view field, absl::string_view path,
   if (IsJobPath(path) && absl::StartsWith(path, prefix)) {
     return absl::OkStatus();
   }
-  return Invalid(field, path,
-                 absl::StrCat("a path below the job's folder",
-                              folder.empty() ? "" : ", in ", prefix));
+  return UnexpectedValue(field, path,
+                         absl::StrCat("a path below the job's folder",
+                                      folder.empty() ? "" : ", in ", prefix));
 }
 
 absl::Status CheckJobFiles(absl::string_view field, const JobFiles& files,
@@ -72,18 +66,19 @@ absl::Status CheckJobFiles(absl::string_view field, const JobFiles& files,
     RETURN_IF_ERROR(
         CheckJobPath(absl::StrCat(name, ".path"), file.path(), folder));
     if (!paths.insert(file.path()).second) {
-      return Invalid(absl::StrCat(name, ".path"), file.path(),
-                     "a path that no other file has");
+      return UnexpectedValue(absl::StrCat(name, ".path"), file.path(),
+                             "a path that no other file has");
     }
     if (!IsSha256Hex(file.sha256())) {
-      return Invalid(absl::StrCat(name, ".sha256"), file.sha256(),
-                     "64 hexadecimal digits in lower case");
+      return UnexpectedValue(absl::StrCat(name, ".sha256"), file.sha256(),
+                             "64 hexadecimal digits in lower case");
     }
   }
   for (int i = 0; i < files.size(); ++i) {
     if (!IsBelowOneOf(paths, files[i].path())) continue;
-    return Invalid(absl::StrCat(field, "[", i, "].path"), files[i].path(),
-                   "a path of which no folder is another file");
+    return UnexpectedValue(absl::StrCat(field, "[", i, "].path"),
+                           files[i].path(),
+                           "a path of which no folder is another file");
   }
   return absl::OkStatus();
 }

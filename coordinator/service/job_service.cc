@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
+#include "common/base/unexpected_value.h"
 #include "common/cluster/task_proto.h"
 #include "common/limits.h"
 #include "common/transfer/job_paths.h"
@@ -96,9 +97,7 @@ v1::Resources ToProto(const Resources& resources) {
 absl::StatusOr<uint64_t> PageStart(const std::string& token) {
   uint64_t number = UINT64_MAX;
   if (token.empty() || absl::SimpleAtoi(token, &number)) return number;
-  return absl::InvalidArgumentError(
-      absl::StrCat("page_token: \"", PeerText(token),
-                   "\"; expected that of an earlier answer"));
+  return UnexpectedValue("page_token", token, "that of an earlier answer");
 }
 
 }  // namespace

@@ -17,9 +17,9 @@
 #include "common/base/errno_error.h"
 #include "common/base/file.h"
 #include "common/base/file_descriptor.h"
-#include "common/base/peer_text.h"
 #include "common/base/random_access.h"
 #include "common/base/status_macros.h"
+#include "common/base/unexpected_value.h"
 #include "coordinator/store/disk_reserve.h"
 
 namespace paceline {
@@ -31,9 +31,8 @@ constexpr uint64_t kBytesBetweenSyncs = 64 << 20;
 
 absl::Status CheckHash(const std::string& sha256) {
   if (IsSha256Hex(sha256)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("sha256: \"", PeerText(sha256),
-                   "\"; expected 64 lower-case hexadecimal digits"));
+  return UnexpectedValue("sha256", sha256,
+                         "64 hexadecimal digits in lower case");
 }
 
 // What is below a folder and has a hash for its name.

@@ -11,6 +11,7 @@
 #include "common/base/option_text.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
+#include "common/base/unexpected_value.h"
 #include "coordinator/cli/service/json_views.h"
 #include "coordinator/cli/service/output_format.h"
 #include "coordinator/cli/service/service_verb.h"
@@ -79,8 +80,7 @@ class TokenVerb : public ServiceVerb {
       ASSIGN_OR_RETURN(const absl::Duration lifetime,
                        ParseDuration("--expires", expires_));
       if (lifetime < absl::Seconds(1)) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "--expires: \"", expires_, "\"; expected at least 1s"));
+        return UnexpectedValue("--expires", expires_, "at least 1s");
       }
       request.set_lifetime_micros(absl::ToInt64Microseconds(lifetime));
     }

@@ -5,6 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/base/unexpected_value.h"
 #include "common/limits.h"
 
 namespace paceline {
@@ -69,8 +70,7 @@ absl::StatusOr<v1::Task> TaskFromText(absl::string_view text) {
       return task;
     }
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--task: \"", text, "\"; expected leader, or a task such as worker-1"));
+  return UnexpectedValue("--task", text, "leader, or a task such as worker-1");
 }
 
 std::string TimeText(int64_t micros) {
