@@ -2,13 +2,14 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
 #include <utility>
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/errno_error.h"
 #include "common/base/status_macros.h"
+#include "common/base/write_all.h"
 
 namespace paceline {
 
@@ -49,17 +50,13 @@ AtomicFile::~AtomicFile() {
 }
 
 absl::Status AtomicFile::Append(absl::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = write(file_.get(), content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return ErrnoError("cannot write");
-    content.remove_prefix(static_cast<size_t>(written));
-  }
-  return absl::OkStatus();
+  return WriteAll(file_, folder_.PathOf(temporary_), content);
 }
 
 absl::Status AtomicFile::Commit() {
-  if (fsync(file_.get()) != 0) return ErrnoError("cannot sync");
+  if (fsync(file_.get()) != 0) {
+    return ErrnoError("cannot sync", folder_.PathOf(temporary_));
+  }
   if (!folder_.IsNamed(file_, temporary_)) {
     return absl::AbortedError(
         absl::StrCat(folder_.PathOf(temporary_),
@@ -69,11 +66,6 @@ absl::Status AtomicFile::Commit() {
   RETURN_IF_ERROR(folder_.Rename(temporary_, name_));
   is_committed_ = true;
   return folder_.Sync();
-}
-
-absl::Status AtomicFile::ErrnoError(absl::string_view action) const {
-  return absl::ErrnoToStatus(
-      errno, absl::StrCat(action, " ", folder_.PathOf(temporary_)));
 }
 
 }  // namespace paceline

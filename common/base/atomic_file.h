@@ -43,8 +43,6 @@ class AtomicFile {
   static absl::StatusOr<std::unique_ptr<AtomicFile>> CreateIn(
       Folder folder, const std::string& name);
 
-  absl::Status ErrnoError(absl::string_view action) const;
-
   const Folder folder_;
   const std::string name_;
   const std::string temporary_;

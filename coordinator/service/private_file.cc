@@ -9,6 +9,8 @@
 #include "common/base/errno_error.h"
 #include "common/base/file.h"
 #include "common/base/file_descriptor.h"
+#include "common/base/status_macros.h"
+#include "common/base/write_all.h"
 
 namespace paceline {
 
@@ -21,12 +23,7 @@ absl::Status WritePrivateFile(const std::string& path,
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
            0600));
   if (!file.is_open()) return ErrnoError("cannot create", path);
-  while (!content.empty()) {
-    const ssize_t written = write(file.get(), content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return ErrnoError("cannot write", path);
-    content.remove_prefix(static_cast<size_t>(written));
-  }
+  RETURN_IF_ERROR(WriteAll(file, path, content));
   if (fsync(file.get()) != 0) return ErrnoError("cannot sync", path);
   return SyncDirectory(std::filesystem::path(path).parent_path().string());
 }

@@ -20,6 +20,7 @@
 #include "common/base/random_access.h"
 #include "common/base/status_macros.h"
 #include "common/base/unexpected_value.h"
+#include "common/base/write_all.h"
 #include "coordinator/store/disk_reserve.h"
 
 namespace paceline {
@@ -80,19 +81,6 @@ absl::StatusOr<Sha256> HashBeginning(const std::string& path, uint64_t size) {
 absl::Status SyncError(const std::string& path) {
   return absl::DataLossError(absl::StrCat(
       ErrnoError("cannot sync", path).message(), "; the file begins anew"));
-}
-
-absl::Status WriteAt(const FileDescriptor& file, const std::string& path,
-                     uint64_t offset, absl::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = pwrite(file.get(), bytes.data(), bytes.size(),
-                                 static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return ErrnoError("cannot write", path);
-    bytes.remove_prefix(static_cast<size_t>(count));
-    offset += static_cast<uint64_t>(count);
-  }
-  return absl::OkStatus();
 }
 
 // Renames the file, so that it survives a crash, into a folder that may be new.
@@ -300,7 +288,7 @@ absl::Status FileStore::Write(const std::string& path, Partial& partial,
   const FileDescriptor file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!file.is_open()) return ErrnoError("cannot open", path);
-  RETURN_IF_ERROR(WriteAt(file, path, partial.received, bytes));
+  RETURN_IF_ERROR(WriteAllAt(file, path, partial.received, bytes));
   const uint64_t after = partial.received + bytes.size();
   if (partial.received / kBytesBetweenSyncs != after / kBytesBetweenSyncs &&
       fdatasync(file.get()) != 0) {

@@ -2,10 +2,8 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <filesystem>
 #include <system_error>
@@ -18,21 +16,11 @@
 #include "common/base/random_access.h"
 #include "common/base/size_text.h"
 #include "common/base/status_macros.h"
+#include "common/base/write_all.h"
 #include "coordinator/store/disk_reserve.h"
 
 namespace paceline {
 namespace {
-
-absl::Status WriteToEnd(const FileDescriptor& file, const std::string& path,
-                        absl::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = write(file.get(), text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return ErrnoError("cannot write", path);
-    text.remove_prefix(static_cast<size_t>(count));
-  }
-  return absl::OkStatus();
-}
 
 absl::Status RemoveFolder(const std::string& path) {
   std::error_code error;
@@ -103,8 +91,8 @@ absl::StatusOr<uint64_t> LogStore::Append(const std::string& job_id,
   if (const uint64_t bytes = kept.size() + last_line.size(); bytes > 0) {
     RETURN_IF_ERROR(CheckDiskReserve(folder_, bytes, options_.min_free_bytes));
   }
-  absl::Status written = WriteToEnd(file, path, kept);
-  if (written.ok()) written = WriteToEnd(file, path, last_line);
+  absl::Status written = WriteAll(file, path, kept);
+  if (written.ok()) written = WriteAll(file, path, last_line);
   // Also what a full disk has cut short.
   if (fstat(file.get(), &information) == 0) {
     bytes_of_job_[job_id] += static_cast<uint64_t>(information.st_size) - size;

@@ -17,6 +17,7 @@
 #include "common/base/peer_text.h"
 #include "common/base/relative_path.h"
 #include "common/base/status_macros.h"
+#include "common/base/write_all.h"
 #include "common/identity/sha256.h"
 #include "common/transfer/job_paths.h"
 #include "coordinator/cli/service/job_calls.h"
@@ -56,16 +57,8 @@ class PartialFile {
 
   absl::Status Append(absl::string_view bytes) {
     hash_.Update(bytes);
-    while (!bytes.empty()) {
-      const ssize_t written = pwrite(file_.get(), bytes.data(), bytes.size(),
-                                     static_cast<off_t>(size_));
-      if (written < 0) {
-        if (errno == EINTR) continue;
-        return ErrnoError("cannot write", path_);
-      }
-      bytes.remove_prefix(static_cast<size_t>(written));
-      size_ += static_cast<uint64_t>(written);
-    }
+    RETURN_IF_ERROR(WriteAllAt(file_, path_, size_, bytes));
+    size_ += bytes.size();
     return absl::OkStatus();
   }
 
