@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "common/base/clock.h"
+#include "common/base/errno_error.h"
 #include "common/base/random_access.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
@@ -375,8 +376,7 @@ absl::Status Shard::DiscardCheckpoint(
   std::error_code error;
   std::filesystem::remove(path, error);
   if (error && error != std::errc::no_such_file_or_directory) {
-    return absl::ErrnoToStatus(error.value(),
-                               absl::StrCat("cannot delete ", path.string()));
+    return ErrnoError("cannot delete", path.string(), error);
   }
   // Fails while the folder has the file of another shard, which is as it should
   // be.

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <string>
+#include <system_error>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -15,6 +16,13 @@ namespace paceline {
 inline absl::Status ErrnoError(absl::string_view action,
                                const std::string& path) {
   return absl::ErrnoToStatus(errno, absl::StrCat(action, " ", path));
+}
+
+// The same for an error of std::filesystem.
+inline absl::Status ErrnoError(absl::string_view action,
+                               const std::string& path,
+                               const std::error_code& error) {
+  return absl::ErrnoToStatus(error.value(), absl::StrCat(action, " ", path));
 }
 
 }  // namespace paceline

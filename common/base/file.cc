@@ -40,7 +40,7 @@ absl::StatusOr<int64_t> FileSize(const std::string& path) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
   if (!error) return static_cast<int64_t>(size);
-  return absl::ErrnoToStatus(error.value(), absl::StrCat("cannot open ", path));
+  return ErrnoError("cannot open", path, error);
 }
 
 absl::Status WriteFileAtomically(const std::string& path,
@@ -55,8 +55,7 @@ absl::Status MakeDirectories(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error) {
-    return absl::ErrnoToStatus(error.value(),
-                               absl::StrCat("cannot create folder ", path));
+    return ErrnoError("cannot create folder", path, error);
   }
   return absl::OkStatus();
 }

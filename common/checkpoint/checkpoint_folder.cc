@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "common/base/errno_error.h"
 #include "common/base/file.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
@@ -76,8 +77,7 @@ absl::StatusOr<std::vector<StepFolder>> ListStepFolders(
     }
   }
   if (error) {
-    return absl::ErrnoToStatus(error.value(),
-                               absl::StrCat("cannot list ", directory));
+    return ErrnoError("cannot list", directory, error);
   }
   std::sort(folders.rbegin(), folders.rend());
   return folders;
@@ -111,8 +111,7 @@ absl::StatusOr<std::string> CreateCheckpointFolder(const std::string& directory,
       return path;
     }
     if (error) {
-      return absl::ErrnoToStatus(error.value(),
-                                 absl::StrCat("cannot create folder ", path));
+      return ErrnoError("cannot create folder", path, error);
     }
   }
 }
@@ -171,8 +170,7 @@ absl::Status DeleteCheckpoint(const std::string& folder) {
   }
   if (!error) fs::remove_all(folder, error);
   if (error) {
-    return absl::ErrnoToStatus(error.value(),
-                               absl::StrCat("cannot delete ", folder));
+    return ErrnoError("cannot delete", folder, error);
   }
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/atomic_file.h"
+#include "common/base/errno_error.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/identity/sha256.h"
@@ -39,12 +40,6 @@ struct Tree {
   }
 };
 
-absl::Status FilesystemError(absl::string_view action, const fs::path& path,
-                             const std::error_code& error) {
-  return absl::ErrnoToStatus(error.value(),
-                             absl::StrCat(action, " ", path.string()));
-}
-
 // Removes what the tree does not have from the folder `path` of it, "": the
 // root. No link stays.
 absl::Status Sweep(const fs::path& root, const std::string& path,
@@ -61,10 +56,12 @@ absl::Status Sweep(const fs::path& root, const std::string& path,
       RETURN_IF_ERROR(Sweep(root, below, tree));
     } else if (type != fs::file_type::regular || !tree.files.contains(below)) {
       fs::remove_all(entry->path(), error);
-      if (error) return FilesystemError("cannot remove", entry->path(), error);
+      if (error) {
+        return ErrnoError("cannot remove", entry->path().string(), error);
+      }
     }
   }
-  if (error) return FilesystemError("cannot list", root / path, error);
+  if (error) return ErrnoError("cannot list", (root / path).string(), error);
   return absl::OkStatus();
 }
 

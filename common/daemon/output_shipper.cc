@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "common/base/errno_error.h"
 #include "common/base/random_access.h"
 #include "common/base/status_macros.h"
 #include "common/identity/sha256.h"
@@ -73,8 +74,7 @@ absl::StatusOr<OutputShipper::Files> OutputShipper::List(
     files[path_in_job] = version;
   }
   if (error && error != std::errc::no_such_file_or_directory) {
-    return absl::ErrnoToStatus(error.value(),
-                               absl::StrCat("cannot list ", root.string()));
+    return ErrnoError("cannot list", root.string(), error);
   }
   return files;
 }

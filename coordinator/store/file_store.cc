@@ -49,8 +49,7 @@ absl::StatusOr<std::vector<std::filesystem::path>> HashesBelow(
     }
   }
   if (!error) return paths;
-  return absl::ErrnoToStatus(error.value(),
-                             absl::StrCat("cannot read ", folder));
+  return ErrnoError("cannot read", folder, error);
 }
 
 // Makes the file one that was written now. False: there is none.

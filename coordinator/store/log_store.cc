@@ -26,8 +26,7 @@ absl::Status RemoveFolder(const std::string& path) {
   std::error_code error;
   std::filesystem::remove_all(path, error);
   if (!error) return absl::OkStatus();
-  return absl::ErrnoToStatus(error.value(),
-                             absl::StrCat("cannot delete ", path));
+  return ErrnoError("cannot delete", path, error);
 }
 
 }  // namespace
@@ -52,8 +51,7 @@ absl::Status LogStore::FindAll() {
     bytes_of_job_[path.begin()->string()] += entry->file_size(error);
   }
   if (!error) return absl::OkStatus();
-  return absl::ErrnoToStatus(error.value(),
-                             absl::StrCat("cannot read ", folder_));
+  return ErrnoError("cannot read", folder_, error);
 }
 
 std::string LogStore::FolderOf(const std::string& job_id,
@@ -151,8 +149,7 @@ absl::Status LogStore::RemoveAllBut(const std::set<std::string>& job_ids) {
     bytes_of_job_.erase(id);
   }
   if (!error) return absl::OkStatus();
-  return absl::ErrnoToStatus(error.value(),
-                             absl::StrCat("cannot read ", folder_));
+  return ErrnoError("cannot read", folder_, error);
 }
 
 }  // namespace paceline
