@@ -13,12 +13,21 @@ namespace paceline {
 // What every token begins with, so that people and scanners know one.
 inline constexpr char kTokenPrefix[] = "paceline_";
 
+// The user of jobs whose submitter does not say who it is. No token is of such
+// a user.
+inline constexpr char kUnnamedUser[] = "anybody";
+
 struct Person {
   // "": nobody says who they are: a process that has proven the secret, or
   // anybody where there is none.
   std::string user;
   // Whether everything is allowed, also what concerns others.
   bool is_admin = false;
+
+  // To whom jobs belong that it submits.
+  const char* name() const {
+    return user.empty() ? kUnnamedUser : user.c_str();
+  }
 };
 
 // From the token that a call of `method` shows ("/service/Method") to its

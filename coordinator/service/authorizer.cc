@@ -19,8 +19,6 @@ namespace {
 
 constexpr size_t kTokenBytes = 32;
 constexpr size_t kMaxUserBytes = 64;
-// That of jobs whose submitter is not known, so nobody's.
-constexpr char kNobody[] = "anybody";
 
 std::string RoleText(v1::Role role) {
   switch (role) {
@@ -43,13 +41,13 @@ absl::Status CheckUser(const std::string& user) {
                    absl::string_view::npos;
       });
   if (is_name && !user.empty() && user.size() <= kMaxUserBytes &&
-      user != kNobody) {
+      user != kUnnamedUser) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "user: \"", PeerText(user), "\"; expected 1 to ", kMaxUserBytes,
-      " letters, digits, dots, dashes, underscores and @, and not \"", kNobody,
-      "\""));
+      " letters, digits, dots, dashes, underscores and @, and not \"",
+      kUnnamedUser, "\""));
 }
 
 std::string DrawToken() {

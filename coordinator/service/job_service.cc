@@ -32,8 +32,6 @@ constexpr uint32_t kDefaultPage = 100;
 constexpr uint32_t kMaxPage = 1000;
 // Of a result.json that is shown.
 constexpr int64_t kMaxResultBytes = 4 << 20;
-// The name of all who do not say who they are.
-constexpr char kAnybody[] = "anybody";
 
 absl::Status NoJob(absl::string_view id) {
   return absl::NotFoundError(
@@ -190,7 +188,7 @@ absl::Status JobService::Submit(const v1::SubmitJobRequest& request,
                                 const Person& person,
                                 v1::SubmitJobResponse& response) {
   v1::Submission submission = request.submission();
-  submission.set_user(person.user.empty() ? kAnybody : person.user);
+  submission.set_user(person.name());
   RETURN_IF_ERROR(CheckFileCount("submission.files", submission.files_size()));
   RETURN_IF_ERROR(CheckJobFiles("submission.files", submission.files()));
   RETURN_IF_ERROR(CheckContents(files_, submission.files()));
@@ -228,8 +226,7 @@ absl::Status JobService::List(const v1::ListJobsRequest& request,
 
 absl::Status JobService::Delete(const std::string& id, const Person& person) {
   return DeleteJob(
-      queue_, logs_, id,
-      absl::StrCat("by ", person.user.empty() ? kAnybody : person.user),
+      queue_, logs_, id, absl::StrCat("by ", person.name()),
       [&](const JobQueue& queue) { return CheckOwner(queue, id, person); });
 }
 
