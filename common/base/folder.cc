@@ -7,18 +7,19 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/errno_error.h"
 #include "common/base/peer_text.h"
+#include "common/base/relative_path.h"
 #include "common/base/status_macros.h"
 
 namespace paceline {
 namespace {
 
 absl::Status CheckName(const std::string& name) {
-  if (!name.empty() && name != "." && name != ".." &&
-      name.find_first_of("/\0", 0, 2) == std::string::npos) {
+  if (StaysBelow(name) && !absl::StrContains(name, '/')) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(
