@@ -33,6 +33,7 @@
 #include "coordinator/cli/command_tree.h"
 #include "coordinator/cli/completion.h"
 #include "coordinator/cli/export.h"
+#include "coordinator/cli/health.h"
 #include "coordinator/cli/lead.h"
 #include "coordinator/cli/manual_page.h"
 #include "coordinator/cli/predict.h"
@@ -242,6 +243,13 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
       "`worker --coordinator` and `ps_server --coordinator`.");
   serve_options.AddTo(serve);
 
+  HealthOptions health_options;
+  CLI::App& health = *app.add_subcommand(
+      "health",
+      "Asks a coordinator that serves, a leader or a parameter server for its "
+      "health (grpc.health.v1), for probes: exits with 0 if it serves.");
+  health_options.AddTo(health);
+
   LeadOptions lead_options;
   lead_options.process_start = start;
   lead_options.program_folder = options.program_folder;
@@ -281,6 +289,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
     LogEverything();
     return Serve(serve_options, interrupt);
   }
+  if (health.parsed()) return ProbeHealth(health_options, interrupt);
   if (lead.parsed()) return Lead(lead_options, interrupt);
   if (service_verbs.parsed()) return service_verbs.Run(interrupt);
   if (reference.parsed()) return PrintReference(subject);

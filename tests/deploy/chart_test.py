@@ -15,6 +15,7 @@ import chart
 BUILD = os.path.abspath(sys.argv[2])
 # The oldest that Chart.yaml takes, and later ones.
 KUBERNETES_VERSIONS = ["1.27", "1.32", "1.37"]
+PROBES = ["startupProbe", "livenessProbe", "readinessProbe"]
 AFFINITY = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
     {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"a": "b"}}}]}}
 
@@ -185,9 +186,27 @@ class ChartTest(unittest.TestCase):
                 files = {f"{mount['mountPath']}/{item['path']}" for item in volume["secret"]["items"]}
                 given = {word.split("=")[1] for word in container["command"] if word.startswith("--tls-")}
                 self.assertEqual((given, len(given)), (files, 3))
-                for probe in ["startupProbe", "livenessProbe", "readinessProbe"]:
+                for probe in PROBES:
                     self.assertNotIn("grpc", container.get(probe, {}))
         self.assertNotIn("--tls-", str(chart.render({})))
+
+    def test_probes_ask_for_health(self):
+        services = {"startupProbe": "liveness", "livenessProbe": "liveness", "readinessProbe": "readiness"}
+        for name in ["as it is", "tls by secret"]:
+            values = dict(VALUES[name], coordinator={"port": 7000})
+            container, = chart.pod_templates(chart.render(values))["demo-paceline-coordinator"]["spec"]["containers"]
+            for kind in PROBES:
+                probe = container[kind]
+                if name == "as it is":
+                    self.assertEqual(probe["grpc"], {"port": 7000, "service": services[kind]})
+                    continue
+                program, verb, address, *options = probe["exec"]["command"]
+                self.assertEqual((program, verb, address), (container["command"][0], "health", "127.0.0.1:7000"))
+                self.assertIn("--service=" + services[kind], options)
+                self.assertLessEqual({word for word in container["command"] if word.startswith("--tls-")},
+                                     set(options))
+                timeout, = (word.split("=")[1] for word in options if word.startswith("--timeout="))
+                self.assertLess(int(timeout), probe["timeoutSeconds"])
 
     def test_cert_manager_is_asked_for_the_names_that_are_called(self):
         objects = chart.render(VALUES["tls by cert-manager"])
@@ -220,8 +239,10 @@ class ChartTest(unittest.TestCase):
             self.assertLessEqual(len(name), 52 if thing["kind"] == "StatefulSet" else 63)
 
     def test_programs_know_the_options_of_their_pods(self):
-        for template in chart.pod_templates(chart.render(dict(VALUES["data"], tls=VALUES["tls by secret"]["tls"]))).values():
-            program, *options = template["spec"]["containers"][0]["command"]
+        objects = chart.render(dict(VALUES["data"], tls=VALUES["tls by secret"]["tls"]))
+        containers = [template["spec"]["containers"][0] for template in chart.pod_templates(objects).values()]
+        probes = [container[kind]["exec"] for container in containers for kind in PROBES if kind in container]
+        for program, *options in (each["command"] for each in containers + probes):
             program = f"{BUILD}/bin/{os.path.basename(program)}"
             verbs = [option for option in options[:1] if not option.startswith("-")]
             known = subprocess.run([program, *verbs, "--help"], capture_output=True, text=True,

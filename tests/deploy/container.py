@@ -28,13 +28,14 @@ class Container:
             if not writes:
                 steps.append(f"mount -o remount,bind,ro {root}{path}")
         user, group = configuration["user"], configuration["group"]
-        program = [
-            "chroot", root, "setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups",
+        # What starts each of its programs.
+        self.start = [
+            "setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups",
             "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "env", "--ignore-environment",
             f"--chdir={configuration['folder']}",
-            *(f"{name}={value}" for name, value in configuration["env"].items()), *command]
+            *(f"{name}={value}" for name, value in configuration["env"].items())]
         enter = ["nsenter", f"--net=/run/netns/{network}"] if network else []
-        script = " && ".join([*steps, "exec " + shlex.join(program)])
+        script = " && ".join([*steps, "exec " + shlex.join(["chroot", root, *self.start, *command])])
         self.process = subprocess.Popen(
             [*enter, "unshare", "--mount", "--pid", "--fork", "/bin/sh", "-c", script],
             **options)
@@ -45,12 +46,23 @@ class Container:
     def __exit__(self, *_):
         self.kill()
 
-    def signal(self, number):
-        """Sends a signal to the program, if it runs."""
+    def children(self):
+        """The program's process id, if it runs, as a list."""
         pid = self.process.pid
         with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
-            for child in file.read().split():
-                os.kill(int(child), number)
+            return [int(child) for child in file.read().split()]
+
+    def signal(self, number):
+        """Sends a signal to the program, if it runs."""
+        for child in self.children():
+            os.kill(child, number)
+
+    def execute(self, command, timeout_s):
+        """Runs another program beside its own, which must run; see subprocess.run."""
+        child, = self.children()
+        return subprocess.run(
+            ["nsenter", f"--target={child}", "--mount", "--pid", "--net", "--root", *self.start, *command],
+            capture_output=True, text=True, timeout=timeout_s, check=False)
 
     def kill(self):
         """Ends all of its processes at once: the kernel does when the first has ended."""

@@ -10,13 +10,14 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 import chart
 import container
 import pod_network
 
 HEALTH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "health.py")
-CONNECT = "until (exec 3<>/dev/tcp/$0/$1) 2>/dev/null; do sleep 0.1; done"
+PROBE_TIMEOUT_S = 30
 
 
 class Pods:
@@ -132,11 +133,18 @@ class Pods:
 
     def probe_pod(self, pod, spec, kind):
         probe, address = spec["containers"][0][kind], self.network.addresses[pod]
-        if "tcpSocket" in probe:
-            command = ["timeout", "30", "bash", "-c", CONNECT, address, str(probe["tcpSocket"]["port"])]
+        if "exec" in probe:
+            end = time.monotonic() + PROBE_TIMEOUT_S
+            while (result := self.execute_probe(pod, probe)).returncode != 0 and time.monotonic() < end:
+                time.sleep(0.1)
+            result.check_returncode()
         else:
             command = [sys.executable, HEALTH, f"{address}:{probe['grpc']['port']}", probe["grpc"]["service"]]
-        subprocess.run(self.network.on_node(*command), check=True, capture_output=True, text=True)
+            subprocess.run(self.network.on_node(*command), check=True, capture_output=True, text=True)
+
+    def execute_probe(self, pod, probe):
+        """Executes a probe's command once in a pod; see subprocess.run."""
+        return self.running[pod].execute(probe["exec"]["command"], timeout_s=probe["timeoutSeconds"])
 
     def log(self, pod):
         with open(f"{self.folder}/logs/{pod}", encoding="utf-8") as file:

@@ -95,8 +95,15 @@ class PodsTest(unittest.TestCase):
         self.pods.start_all()
         self.wait_for_probe("startupProbe")
         self.wait_for_probe("readinessProbe")
+        self.expect_failure_of_probe_in(f"{WORKER}-0")
         daemons = [pod for pod in self.pods.running if not pod.startswith(COORDINATOR)]
         self.wait_until(lambda: all(pod in self.paceline("members") for pod in daemons), "not all daemons")
+
+    def expect_failure_of_probe_in(self, pod):
+        """The coordinator's probe fails where no coordinator is."""
+        container, = self.pods.stateful_sets[COORDINATOR]["spec"]["template"]["spec"]["containers"]
+        result = self.pods.execute_probe(pod, container["readinessProbe"])
+        self.assertEqual((result.returncode, "127.0.0.1:2222" in result.stderr), (1, True), result.stderr)
 
     def submit(self):
         with open(self.folder + "/job.yaml", "w", encoding="utf-8") as file:

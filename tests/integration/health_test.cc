@@ -9,11 +9,15 @@
 #include "gmock/gmock.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "gtest/gtest.h"
+#include "tests/certificates/test_authority.h"
 #include "tests/integration/harness/hand_started_cluster.h"
+#include "tests/integration/harness/test_service.h"
 #include "tests/integration/harness/time_limit.h"
 
 namespace paceline {
 namespace {
+
+using ::testing::HasSubstr;
 
 namespace health_v1 = ::grpc::health::v1;
 using Health = health_v1::HealthCheckResponse;
@@ -73,6 +77,24 @@ TEST(HealthTest, AWorkerThatLeadsAnswersToo) {
       Becomes(Health::SERVING, cluster.AddressOf("worker", 0), "readiness"))
       << leader.Errors();
   EXPECT_EQ(Probe(cluster.AddressOf("worker", 0), "liveness"), Health::SERVING);
+}
+
+TEST(HealthTest, TheVerbProbesOverTls) {
+  SmallJob job;
+  const TlsFiles files =
+      TestAuthority(job.folder().path(), "ca").Issue("everybody");
+  TestService service({"--tls-cert", files.certificate, "--tls-key", files.key,
+                       "--tls-ca", files.authority});
+  EXPECT_TRUE(WaitUntil(kJobLimit, [&] {
+    return service.Start({"health", service.address()}).Wait(kJobLimit) == 0;
+  }));
+  service.Run({"health", service.address(), "--service", "liveness"});
+  Process plain = job.Coordinator({"health", service.address()});
+  ExpectExit(plain, 1);
+  EXPECT_THAT(plain.Errors(), HasSubstr(service.address()));
+  service.KillCoordinator();
+  service.Run({"health", service.address()}, 1);
+  service.Run({"health", "a:b:c"}, 2);
 }
 
 }  // namespace

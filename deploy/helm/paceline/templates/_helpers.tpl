@@ -124,14 +124,23 @@ secret:
 {{- end }}
 
 {{/* A probe of the coordinator: (list ROOT SERVICE). Kubelets' gRPC speaks no
-     TLS, so with TLS they only connect. */}}
+     TLS, so with TLS it is a command, which says what is wrong before its time
+     is over. */}}
 {{- define "paceline.probe" -}}
-{{- $port := (first .).Values.coordinator.port -}}
-{{- if include "paceline.tlsSecret" (first .) -}}
-tcpSocket: {port: {{ $port }}}
-{{- else -}}
+{{- $port := (first .).Values.coordinator.port }}
+{{- if include "paceline.tlsSecret" (first .) }}
+exec:
+  command:
+    - /usr/lib/paceline/coordinator
+    - health
+    - 127.0.0.1:{{ $port }}
+    - --service={{ last . }}
+    - --timeout=4
+    {{- include "paceline.tlsArgs" (first .) | nindent 4 }}
+{{- else }}
 grpc: {port: {{ $port }}, service: {{ last . }}}
 {{- end }}
+timeoutSeconds: 5
 {{- end }}
 
 {{/* Where the pods of a component run: (its values). */}}
