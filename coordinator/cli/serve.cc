@@ -13,6 +13,7 @@
 #include "common/base/status_macros.h"
 #include "common/cluster/address.h"
 #include "common/identity/job_secret.h"
+#include "common/identity/token.h"
 #include "common/process/finish_command.h"
 #include "common/rpc/tls.h"
 #include "common/task/job_secret_options.h"
@@ -50,12 +51,28 @@ absl::StatusOr<std::optional<JobSecret>> FindSecret(
   return secret;
 }
 
+// The error names the option.
+absl::StatusOr<std::string> FindAdminToken(const ServeOptions& options,
+                                           bool has_secret) {
+  if (options.admin_token_file.empty()) return "";
+  if (!has_secret) {
+    return absl::InvalidArgumentError(
+        "--admin-token-file: the service has no secret, so that whoever "
+        "reaches it may do everything without a token; expected --secret-file");
+  }
+  absl::StatusOr<std::string> token = ReadTokenFile(options.admin_token_file);
+  if (!token.ok()) return Annotate(token.status(), "--admin-token-file");
+  return token;
+}
+
 absl::Status Run(const ServeOptions& options, Interrupt& interrupt) {
   ServiceServerOptions server;
   server.listen_address = options.listen_address;
   server.store_folder = options.store_folder;
   server.version = PACELINE_VERSION;
   ASSIGN_OR_RETURN(server.secret, FindSecret(options));
+  ASSIGN_OR_RETURN(server.admin_token,
+                   FindAdminToken(options, server.secret.has_value()));
   ASSIGN_OR_RETURN(server.tls, Tls::Load(options.tls));
   RETURN_IF_ERROR(options.limits.ApplyTo(server));
   if (options.is_insecure) {
@@ -90,7 +107,13 @@ void ServeOptions::AddTo(CLI::App& verb) {
                   "File with the service's secret, which its daemons share; "
                   "instead of the environment variable PACELINE_SECRET_FILE. "
                   "Needed beyond this machine. With it, people need a token: "
-                  "the first start writes one to admin.token in the store.");
+                  "the first start writes one to admin.token in the store, "
+                  "unless there is --admin-token-file.");
+  verb.add_option("--admin-token-file", admin_token_file,
+                  "File with the token of an admin, `paceline_` and what "
+                  "`openssl rand -hex 32` prints. Each start enters it in the "
+                  "store, if it is not there, and while it is in the file it "
+                  "cannot be revoked.");
   verb.add_flag("--insecure", is_insecure,
                 "Without a secret, lets anybody who reaches the coordinator "
                 "submit, stop and read jobs.");

@@ -21,6 +21,8 @@ struct ServeOptions {
   // none.
   std::string secret_file;
   std::string environment_secret_file;
+  // A file with the token of an admin; "": the first start makes one.
+  std::string admin_token_file;
   bool is_insecure = false;
   TlsFiles tls;
   ServeLimits limits;

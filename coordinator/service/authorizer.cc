@@ -5,19 +5,18 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/identity/mac.h"
 #include "common/identity/sha256.h"
+#include "common/identity/token.h"
 #include "coordinator/service/private_file.h"
 #include "glog/logging.h"
 
 namespace paceline {
 namespace {
 
-constexpr size_t kTokenBytes = 32;
 constexpr size_t kMaxUserBytes = 64;
 
 std::string RoleText(v1::Role role) {
@@ -50,9 +49,11 @@ absl::Status CheckUser(const std::string& user) {
       kUnnamedUser, "\""));
 }
 
-std::string DrawToken() {
-  return absl::StrCat(kTokenPrefix,
-                      absl::BytesToHexString(RandomBytes(kTokenBytes)));
+v1::TokenRecord AdminRecord() {
+  v1::TokenRecord record;
+  record.set_user("admin");
+  record.set_role(v1::ROLE_ADMIN);
+  return record;
 }
 
 absl::Status Unknown() {
@@ -104,11 +105,7 @@ absl::StatusOr<Person> Authorizer::Authorize(absl::string_view method,
                                              absl::Time now) {
   const std::string sha256 = Sha256Hex(token);
   MutexLock lock(mutex_);
-  // All of them, so that the time tells nothing.
-  StoredToken* found = nullptr;
-  for (StoredToken& each : tokens_) {
-    if (IsSameMac(each.sha256, sha256)) found = &each;
-  }
+  StoredToken* const found = Find(sha256);
   if (found == nullptr) return Unknown();
   v1::TokenRecord& record = found->record;
   const int64_t micros = absl::ToUnixMicros(now);
@@ -183,6 +180,12 @@ absl::Status Authorizer::Revoke(uint64_t id) {
   if (token == tokens_.end()) {
     return absl::NotFoundError(absl::StrCat("there is no token ", id));
   }
+  if (id == given_id_) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "token ", id,
+        " is that of the coordinator's --admin-token-file; expected another "
+        "token in that file, and a new start of the coordinator"));
+  }
   RETURN_IF_ERROR(queue_.Handle(
       [&](SharedQueue::Books books) { return books.store.RemoveToken(id); }));
   LOG(INFO) << "token " << id << " of " << token->record.user()
@@ -198,11 +201,36 @@ absl::StatusOr<bool> Authorizer::WriteFirst(const std::string& path,
   const std::string token = DrawToken();
   // The file first: without it nobody would have the token.
   RETURN_IF_ERROR(WritePrivateFile(path, absl::StrCat(token, "\n")));
-  v1::TokenRecord record;
-  record.set_user("admin");
-  record.set_role(v1::ROLE_ADMIN);
-  RETURN_IF_ERROR(Enter(token, std::move(record), now).status());
+  RETURN_IF_ERROR(Enter(token, AdminRecord(), now).status());
   return true;
+}
+
+absl::Status Authorizer::EnterGiven(absl::string_view token, absl::Time now) {
+  MutexLock lock(mutex_);
+  v1::TokenRecord record;
+  if (const StoredToken* const found = Find(Sha256Hex(token))) {
+    record = found->record;
+    if (record.role() != v1::ROLE_ADMIN || record.expires_micros() != 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "this is token ", record.id(), " of ", record.user(),
+          ", with the role ", RoleText(record.role()),
+          record.expires_micros() == 0 ? "" : " and an end",
+          "; expected one of its own, or an admin's without an end"));
+    }
+  } else {
+    ASSIGN_OR_RETURN(record, Enter(token, AdminRecord(), now));
+  }
+  given_id_ = record.id();
+  return absl::OkStatus();
+}
+
+StoredToken* Authorizer::Find(absl::string_view sha256) {
+  // All of them, so that the time tells nothing.
+  StoredToken* found = nullptr;
+  for (StoredToken& each : tokens_) {
+    if (IsSameMac(each.sha256, sha256)) found = &each;
+  }
+  return found;
 }
 
 absl::StatusOr<v1::TokenRecord> Authorizer::Enter(absl::string_view token,

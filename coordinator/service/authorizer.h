@@ -28,8 +28,8 @@ inline constexpr absl::Duration kTokenUseInterval = absl::Hours(1);
 // ROLE_UNSPECIFIED: it is none of them.
 v1::Role RoleFor(absl::string_view method);
 
-// Tokens are secrets of 256 random bits, "paceline_" and 64 hexadecimal digits.
-// Only their SHA-256 are kept. Thread-safe. `queue` must outlive it.
+// Of tokens (common/identity/token.h) only the SHA-256 are kept. Thread-safe.
+// `queue` must outlive it.
 class Authorizer {
  public:
   // With the tokens of the queue's store.
@@ -44,13 +44,18 @@ class Authorizer {
   absl::StatusOr<v1::CreateTokenResponse> Create(
       const v1::CreateTokenRequest& request, absl::Time now);
   v1::ListTokensResponse List() const;
-  // NotFound: there is none with this id.
+  // NotFound: there is none with this id. FailedPrecondition: it is the token
+  // of EnterGiven, which would come back.
   absl::Status Revoke(uint64_t id);
 
   // If the store has never had a token, makes that of the first admin and
   // writes it to a file that only its user can read. Returns whether it did.
   // Errors name the file.
   absl::StatusOr<bool> WriteFirst(const std::string& path, absl::Time now);
+
+  // Has the store have this token (common/identity/token.h) of an admin, if it
+  // does not yet. InvalidArgument: it is known with another role, or ends.
+  absl::Status EnterGiven(absl::string_view token, absl::Time now);
 
  private:
   Authorizer(SharedQueue& queue, StoredTokens stored);
@@ -61,11 +66,16 @@ class Authorizer {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Store(const StoredToken& token)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Null: there is no such token.
+  StoredToken* Find(absl::string_view sha256)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   SharedQueue& queue_;
   mutable Mutex mutex_;
   std::vector<StoredToken> tokens_ ABSL_GUARDED_BY(mutex_);
   uint64_t last_id_ ABSL_GUARDED_BY(mutex_);
+  // Of EnterGiven's token; 0: there is none.
+  uint64_t given_id_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace paceline

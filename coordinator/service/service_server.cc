@@ -73,12 +73,7 @@ absl::StatusOr<std::unique_ptr<ServiceServer>> ServiceServer::Start(
       options, std::move(key), std::move(queue), std::move(files),
       std::move(logs), std::move(authorizer)));
   // Without a secret whoever reaches the service is an admin anyway.
-  if (options.secret) {
-    const std::string path = absl::StrCat(folder, "/admin.token");
-    ASSIGN_OR_RETURN(const bool is_new,
-                     server->authorizer_->WriteFirst(path, absl::Now()));
-    if (is_new) server->first_token_path_ = path;
-  }
+  if (options.secret) RETURN_IF_ERROR(server->EnterAdmin(options));
   RpcServerOptions rpc;
   rpc.guard = std::make_shared<CallGuard>(
       options.secret, [authorizer = server->authorizer_.get()](
@@ -117,6 +112,18 @@ ServiceServer::ServiceServer(const ServiceServerOptions& options,
       file_service_(*files_),
       jobs_(options.version, *queue_, *files_, *logs_),
       tokens_(*authorizer_, options.secret.has_value()) {}
+
+absl::Status ServiceServer::EnterAdmin(const ServiceServerOptions& options) {
+  if (!options.admin_token.empty()) {
+    return Annotate(authorizer_->EnterGiven(options.admin_token, absl::Now()),
+                    "--admin-token-file");
+  }
+  const std::string path = absl::StrCat(options.store_folder, "/admin.token");
+  ASSIGN_OR_RETURN(const bool is_new,
+                   authorizer_->WriteFirst(path, absl::Now()));
+  if (is_new) first_token_path_ = path;
+  return absl::OkStatus();
+}
 
 ServiceServer::~ServiceServer() {
   sweeper_.reset();

@@ -37,6 +37,8 @@ struct ServiceServerOptions {
   // What daemons prove to know, and people without a token; nullopt: anybody
   // may call.
   std::optional<JobSecret> secret;
+  // With a secret: the token of an admin; "": the first start makes one.
+  std::string admin_token;
   // Of the connections to it; null: they are plain.
   std::shared_ptr<const Tls> tls;
   FileStoreOptions files;
@@ -58,7 +60,7 @@ class ServiceServer {
   int port() const { return server_->port(); }
 
   // The file with the first admin's token, if this server has made it: the
-  // service has a secret, and its store never had a token.
+  // service has a secret and was given no token, and its store never had one.
   const std::string& first_token_path() const { return first_token_path_; }
 
   // Blocks until `interrupted` returns true, or the store fails, which is the
@@ -71,6 +73,9 @@ class ServiceServer {
                 std::unique_ptr<FileStore> files,
                 std::unique_ptr<LogStore> logs,
                 std::unique_ptr<Authorizer> authorizer);
+
+  // Has the service know an admin.
+  absl::Status EnterAdmin(const ServiceServerOptions& options);
 
   const std::unique_ptr<FileStore> files_;
   const std::unique_ptr<LogStore> logs_;

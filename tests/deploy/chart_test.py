@@ -54,6 +54,7 @@ VALUES = {
 }
 VALUES["tls by secret"] = {"tls": {"enabled": True, "secretName": "our-tls"}, "worker": VALUES["gpu"]["worker"],
                            "coordinator": {"extraArgs": ["--token-file", "/etc/token"]}}
+VALUES["token by secret"] = {"tokens": {"admin": {"existingSecret": "ours", "key": "admin.token"}}}
 VALUES["tls by cert-manager"] = {
     "tls": {"enabled": True, "certManager": {
         "enabled": True, "issuerRef": {"name": "lab", "kind": "ClusterIssuer"}, "dnsNames": ["jobs.example.com"]}}}
@@ -78,6 +79,8 @@ WRONG_VALUES = [
     ({"image": {"pullPolicy": "Sometimes"}}, "pullPolicy"),
     ({"secret": {"name": "Not_A_Name"}}, "name"),
     ({"runAs": {"user": 0}}, "user"),
+    ({"tokens": {"admin": {"existingSecret": "Not_A_Name"}}}, "existingSecret"),
+    ({"tokens": {"admin": {"existingSecret": "a", "key": "a/b"}}}, "key"),
     ({"tls": {"enabled": True}}, "neither secretName nor certManager"),
     ({"tls": {"enabled": True, "secretName": "a", "certManager": {"enabled": True}}}, "expected one of them"),
     ({"tls": {"enabled": True, "certManager": {"enabled": True}}}, "issuerRef.name is empty"),
@@ -190,6 +193,22 @@ class ChartTest(unittest.TestCase):
                     self.assertNotIn("grpc", container.get(probe, {}))
         self.assertNotIn("--tls-", str(chart.render({})))
 
+    def test_the_coordinator_alone_has_the_token_of_an_admin(self):
+        pods = chart.pod_templates(chart.render(VALUES["token by secret"]))
+        for name, template in pods.items():
+            container, = template["spec"]["containers"]
+            path, = ([word.split("=")[1] for word in container["command"] if word.startswith("--admin-token-file=")]
+                     or [None])
+            volumes = {volume["name"]: volume.get("secret") for volume in template["spec"]["volumes"]}
+            if not name.endswith("-coordinator"):
+                self.assertEqual((path, "admin-token" in volumes), (None, False))
+                continue
+            self.assertEqual(volumes["admin-token"], {
+                "secretName": "ours", "defaultMode": 0o440, "items": [{"key": "admin.token", "path": "token"}]})
+            mount, = (each for each in container["volumeMounts"] if each["name"] == "admin-token")
+            self.assertEqual((path, mount["readOnly"]), (mount["mountPath"] + "/token", True))
+        self.assertNotIn("--admin-token-file", str(chart.render({})))
+
     def test_probes_ask_for_health(self):
         services = {"startupProbe": "liveness", "livenessProbe": "liveness", "readinessProbe": "readiness"}
         for name in ["as it is", "tls by secret"]:
@@ -239,7 +258,7 @@ class ChartTest(unittest.TestCase):
             self.assertLessEqual(len(name), 52 if thing["kind"] == "StatefulSet" else 63)
 
     def test_programs_know_the_options_of_their_pods(self):
-        objects = chart.render(dict(VALUES["data"], tls=VALUES["tls by secret"]["tls"]))
+        objects = chart.render(dict(VALUES["data"], tls=VALUES["tls by secret"]["tls"], **VALUES["token by secret"]))
         containers = [template["spec"]["containers"][0] for template in chart.pod_templates(objects).values()]
         probes = [container[kind]["exec"] for container in containers for kind in PROBES if kind in container]
         for program, *options in (each["command"] for each in containers + probes):
@@ -260,6 +279,12 @@ class ChartTest(unittest.TestCase):
                      "networkPolicy.clients"]:
             self.assertIn(part, text)
         self.assertNotIn("tls", text)
+        self.assertNotIn("PACELINE_TOKEN_FILE", text)
+        text = chart.notes(VALUES["token by secret"])
+        for part in ["create secret generic ours", '--from-literal=admin.token="paceline_', r"{.data.admin\.token}",
+                     "PACELINE_TOKEN_FILE", "token create"]:
+            self.assertIn(part, text)
+        self.assertNotIn("PACELINE_SECRET_FILE", text)
         text = chart.notes(VALUES["tls by secret"])
         for part in ["Secret our-tls", "- demo-paceline-coordinator.ml.svc\n", r"{.data.tls\.crt}", "members $tls"]:
             self.assertIn(part, text)

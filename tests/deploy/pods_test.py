@@ -25,6 +25,7 @@ COORDINATOR, WORKER = "demo-paceline-coordinator", "demo-paceline-worker"
 VALUES = {
     "ps": {"extraArgs": ["--cores", "1.5"]},
     "worker": {"extraArgs": ["--cores", "1"]},
+    "tokens": {"admin": {"existingSecret": "paceline-admin"}},
     "tls": {"enabled": True, "certManager": {"enabled": True, "issuerRef": {"name": "lab"}}},
     "data": [{"name": "sets", "path": small_job.DATA, "volume": {"hostPath": {"path": small_job.DATA}}}],
 }
@@ -51,22 +52,22 @@ class PodsTest(unittest.TestCase):
         self.objects = chart.render(VALUES)
         certificate, = chart.of_kind(self.objects, "Certificate").values()
         tls = {certificate["spec"]["secretName"]: certificates.secret(certificate["spec"]["dnsNames"])}
-        secret = "0123456789abcdef" * 4
-        self.pods = pods.Pods(*image.content(REPOSITORY, BUILD), {"paceline-secret": {"secret": secret}, **tls},
-                              self.folder + "/state", "ml", self.objects)
+        token = "paceline_" + "fedcba9876543210" * 4
+        secrets = {"paceline-secret": {"secret": "0123456789abcdef" * 4}, "paceline-admin": {"token": token}, **tls}
+        self.pods = pods.Pods(*image.content(REPOSITORY, BUILD), secrets, self.folder + "/state", "ml", self.objects)
         self.addCleanup(self.pods.remove_all)
-        for name, text in {"secret": secret, **tls["demo-paceline-tls"]}.items():
+        for name, text in {"token": token, **tls["demo-paceline-tls"]}.items():
             with open(f"{self.folder}/{name}", "w", encoding="utf-8") as file:
                 file.write(text)
 
     def paceline(self, *arguments):
-        """A verb, from the node; what it prints."""
+        """A verb, from the node, by the token of the admin; what it prints."""
         result = subprocess.run(
             self.pods.network.on_node(
                 BUILD + "/bin/coordinator", *arguments, f"--tls-cert={self.folder}/tls.crt",
                 f"--tls-key={self.folder}/tls.key", f"--tls-ca={self.folder}/ca.crt"),
             env={"PATH": os.environ["PATH"], "PACELINE_COORDINATOR": COORDINATOR + ":2222",
-                 "PACELINE_SECRET_FILE": self.folder + "/secret"},
+                 "PACELINE_TOKEN_FILE": self.folder + "/token"},
             capture_output=True, text=True, timeout=240, check=False)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr + self.logs())
         return result.stdout

@@ -17,6 +17,7 @@ namespace paceline {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Two daemons that are there.
@@ -238,6 +239,29 @@ class ServiceTokenTest : public testing::Test {
   TestFolder secrets_;
   std::optional<TestService> service_;
 };
+
+TEST_F(ServiceTokenTest, AFileGivesTheFirstAdminsToken) {
+  const std::string file = secrets_ / "given.token";
+  WriteText(file, "paceline_" + std::string(64, '7') + "\n");
+  TestService service({"--secret-file", secrets_ / "secret"},
+                      {"--admin-token-file", file});
+  EXPECT_FALSE(std::filesystem::exists(service.folder() / "store/admin.token"));
+  for (int start = 0; start < 2; ++start) {
+    EXPECT_THAT(Lines(service.Run({"token", "list", "--token-file", file})),
+                ElementsAre(HasSubstr("USER"),
+                            AllOf(HasSubstr("1"), HasSubstr("admin"))));
+    service.Run({"token", "revoke", "1", "--token-file", file}, 2);
+    service.KillCoordinator();
+    service.StartCoordinator();
+  }
+
+  Process wrong = service.Start({"serve", "--listen=127.0.0.1:0", "--store",
+                                 service.folder() / "other",
+                                 "--admin-token-file", secrets_ / "secret"});
+  EXPECT_EQ(wrong.Wait(kJobLimit), 2);
+  EXPECT_THAT(wrong.Errors(), AllOf(HasSubstr("--admin-token-file: "),
+                                    HasSubstr("this is no token")));
+}
 
 TEST_F(ServiceTokenTest, SaysWhoCallsAndIsInNoLogAndNoError) {
   const std::string ann = secrets_ / "ann.token";

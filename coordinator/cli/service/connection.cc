@@ -2,14 +2,11 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/peer_text.h"
@@ -18,7 +15,7 @@
 #include "common/config/field_table.h"
 #include "common/config/suggestion.h"
 #include "common/config/yaml_reader.h"
-#include "common/identity/person.h"
+#include "common/identity/token.h"
 #include "common/job/job_files.h"
 #include "common/task/tls_options.h"
 
@@ -26,7 +23,6 @@ namespace paceline {
 namespace {
 
 constexpr int64_t kMaxConfigBytes = 1 << 20;
-constexpr int64_t kMaxTokenFileBytes = 1 << 10;
 
 struct Context {
   std::string address;
@@ -146,23 +142,6 @@ absl::StatusOr<std::string> CheckedAddress(absl::string_view source,
                    "\": ", address.status().message(), "; expected HOST:PORT"));
 }
 
-// InvalidArgument, without the content, unless the file has a token.
-absl::StatusOr<std::string> ReadToken(const std::string& path) {
-  const absl::StatusOr<std::string> text = ReadFile(path, kMaxTokenFileBytes);
-  if (!text.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the token: ", text.status().message()));
-  }
-  const absl::string_view token = absl::StripAsciiWhitespace(*text);
-  if (!absl::StartsWith(token, kTokenPrefix) ||
-      !std::all_of(token.begin(), token.end(), absl::ascii_isgraph)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        path, ": this is no token; expected one line with ", kTokenPrefix,
-        "…, as `coordinator token create` prints it"));
-  }
-  return std::string(token);
-}
-
 // Whether users other than the file's owner may read it.
 bool IsReadableByOthers(const std::string& path) {
   struct stat status = {};
@@ -247,7 +226,7 @@ absl::StatusOr<Connection> FindConnection(const ConnectionOptions& options) {
                      JobSecret::FromFile(secret_file, "service"));
   }
   if (!token_file.empty()) {
-    ASSIGN_OR_RETURN(connection.token, ReadToken(token_file));
+    ASSIGN_OR_RETURN(connection.token, ReadTokenFile(token_file));
     if (IsReadableByOthers(token_file)) {
       connection.warning =
           absl::StrCat(token_file, ": others may read this token; `chmod 600 ",

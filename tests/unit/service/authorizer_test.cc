@@ -13,6 +13,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/identity/token.h"
 #include "coordinator/service/file_service.h"
 #include "coordinator/service/job_service.h"
 #include "coordinator/service/token_service.h"
@@ -258,6 +259,49 @@ TEST_F(AuthorizerTest, AFileThatCannotBeWrittenIsNamedAndNoTokenIsMade) {
       HasSubstr(path));
   EXPECT_THAT(authorizer_->List().tokens(), SizeIs(0));
   EXPECT_TRUE(*authorizer_->WriteFirst(folder_ + "/admin.token", now_));
+}
+
+TEST_F(AuthorizerTest, AGivenTokenIsAnAdminsAndStays) {
+  const std::string token = DrawToken();
+  ASSERT_TRUE(authorizer_->EnterGiven(token, now_).ok());
+  const auto person = authorizer_->Authorize(
+      "/paceline.v1.TokenService/CreateToken", token, now_);
+  ASSERT_TRUE(person.ok()) << person.status();
+  EXPECT_EQ(person->user, "admin");
+  const absl::Status revoked = authorizer_->Revoke(1);
+  EXPECT_TRUE(absl::IsFailedPrecondition(revoked)) << revoked;
+  EXPECT_THAT(std::string(revoked.message()), HasSubstr("--admin-token-file"));
+  EXPECT_TRUE(Try(kList, token).ok());
+  EXPECT_FALSE(*authorizer_->WriteFirst(folder_ + "/admin.token", now_));
+
+  Open();
+  ASSERT_TRUE(authorizer_->EnterGiven(token, now_).ok());
+  EXPECT_THAT(authorizer_->List().tokens(), SizeIs(1));
+}
+
+TEST_F(AuthorizerTest, AnotherGivenTokenLeavesTheFirstToBeRevoked) {
+  const std::string first = DrawToken();
+  const std::string second = DrawToken();
+  ASSERT_TRUE(authorizer_->EnterGiven(first, now_).ok());
+  Open();
+  ASSERT_TRUE(authorizer_->EnterGiven(second, now_).ok());
+  EXPECT_TRUE(Try(kList, first).ok());
+  EXPECT_TRUE(authorizer_->Revoke(1).ok());
+  EXPECT_TRUE(absl::IsUnauthenticated(Try(kList, first)));
+  EXPECT_TRUE(Try(kList, second).ok());
+}
+
+TEST_F(AuthorizerTest, AGivenTokenIsNobodyElses) {
+  const std::string view = Create(v1::ROLE_VIEW).token();
+  const std::string ends = Create(v1::ROLE_ADMIN, absl::Hours(1)).token();
+  for (const std::string& token : {view, ends}) {
+    const absl::Status status = authorizer_->EnterGiven(token, now_);
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr("of ann"), Not(HasSubstr(token))));
+  }
+  EXPECT_TRUE(
+      authorizer_->EnterGiven(Create(v1::ROLE_ADMIN).token(), now_).ok());
 }
 
 }  // namespace
