@@ -20,6 +20,8 @@
 #include "common/base/clock.h"
 #include "common/base/exit_code.h"
 #include "common/cluster/tf_config.h"
+#include "common/command_line/command_tree.h"
+#include "common/command_line/manual_page.h"
 #include "common/config/suggestion.h"
 #include "common/export/export_checkpoint.h"
 #include "common/job/reference.h"
@@ -30,12 +32,11 @@
 #include "common/process/logging.h"
 #include "common/task/predict_options.h"
 #include "common/task/tls_options.h"
-#include "coordinator/cli/command_tree.h"
 #include "coordinator/cli/completion.h"
 #include "coordinator/cli/export.h"
 #include "coordinator/cli/health.h"
 #include "coordinator/cli/lead.h"
-#include "coordinator/cli/manual_page.h"
+#include "coordinator/cli/manual_text.h"
 #include "coordinator/cli/predict.h"
 #include "coordinator/cli/run.h"
 #include "coordinator/cli/serve.h"
@@ -100,7 +101,8 @@ int PrintReference(const std::string& subject) {
 // Prints text of the program's own tree of commands, which must be complete.
 int PrintOf(const CLI::App& app, bool is_page, const std::string& shell) {
   const std::vector<Command> commands = CommandsOf(app);
-  std::cout << (is_page ? ManualPage(commands, PACELINE_VERSION)
+  std::cout << (is_page ? ManualPage(CoordinatorManualText(), commands,
+                                     PACELINE_VERSION)
                         : CompletionScript(shell, commands));
   return kSuccess;
 }
@@ -269,8 +271,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   completion.add_option("SHELL", shell, "Whose script: bash, fish or zsh.")
       ->required()
       ->check(CLI::IsMember(CompletionShells()));
-  CLI::App& page =
-      *app.add_subcommand("man", "Prints the manual page, for `man -l -`.");
+  CLI::App& page = *app.add_subcommand(kManualPageVerb, kManualPageHelp);
 
   if (const absl::Status status = CheckVerb(app, argc, argv); !status.ok()) {
     std::cerr << "error: " << status.message() << "\n";

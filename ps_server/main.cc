@@ -36,7 +36,8 @@ int main(int argc, char** argv) {
   program.AddOptions(app);
   paceline::DaemonFlags daemon;
   daemon.AddTo(app);
-  if (const auto code = paceline::ParseCommandLine(app, argc, argv)) {
+  if (const auto code = paceline::ParseCommandLine(
+          program.type(), PACELINE_VERSION, app, argc, argv)) {
     return *code;
   }
 

@@ -226,7 +226,8 @@ int main(int argc, char** argv) {
                           absl::StrCat(paceline::kPredictHelp,
                                        " `coordinator predict` becomes it."));
   predict_options.AddTo(predict);
-  if (const auto code = paceline::ParseCommandLine(app, argc, argv)) {
+  if (const auto code = paceline::ParseCommandLine(
+          program.type(), PACELINE_VERSION, app, argc, argv)) {
     return *code;
   }
   paceline::StartLogging("worker", /*quiet=*/predict.parsed());

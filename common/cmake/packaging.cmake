@@ -7,21 +7,28 @@ set_target_properties(coordinator ps_server worker PROPERTIES INSTALL_RPATH "$OR
 file(CREATE_LINK ../${PROGRAM_FOLDER}/coordinator ${CMAKE_BINARY_DIR}/paceline SYMBOLIC)
 install(FILES ${CMAKE_BINARY_DIR}/paceline DESTINATION bin COMPONENT paceline)
 
-# The program writes its manual page and its completions.
+# The programs write their manual pages, and the one for people its completions.
 set(WRITTEN_FOLDER ${CMAKE_BINARY_DIR}/written)
 install(CODE "
   file(MAKE_DIRECTORY \"${WRITTEN_FOLDER}\")
   function(write name)
-    execute_process(COMMAND \"$<TARGET_FILE:coordinator>\" \${ARGN}
+    execute_process(COMMAND \${ARGN}
       OUTPUT_FILE \"${WRITTEN_FOLDER}/\${name}\" COMMAND_ERROR_IS_FATAL ANY)
   endfunction()
   foreach(shell bash fish zsh)
-    write(\${shell} completion \${shell})
+    write(\${shell} \"$<TARGET_FILE:coordinator>\" completion \${shell})
   endforeach()
-  write(paceline.1 man)
-  execute_process(COMMAND gzip -9nf \"${WRITTEN_FOLDER}/paceline.1\" COMMAND_ERROR_IS_FATAL ANY)"
+  function(write_page name program)
+    write(\${name} \"\${program}\" man)
+    execute_process(COMMAND gzip -9nf \"${WRITTEN_FOLDER}/\${name}\" COMMAND_ERROR_IS_FATAL ANY)
+  endfunction()
+  write_page(paceline.1 \"$<TARGET_FILE:coordinator>\")
+  write_page(paceline-ps_server.8 \"$<TARGET_FILE:ps_server>\")
+  write_page(paceline-worker.8 \"$<TARGET_FILE:worker>\")"
   COMPONENT paceline)
 install(FILES ${WRITTEN_FOLDER}/paceline.1.gz DESTINATION share/man/man1 COMPONENT paceline)
+install(FILES ${WRITTEN_FOLDER}/paceline-ps_server.8.gz ${WRITTEN_FOLDER}/paceline-worker.8.gz
+  DESTINATION share/man/man8 COMPONENT paceline)
 install(FILES ${WRITTEN_FOLDER}/bash DESTINATION share/bash-completion/completions RENAME paceline
   COMPONENT paceline)
 install(FILES ${WRITTEN_FOLDER}/fish DESTINATION share/fish/vendor_completions.d RENAME paceline.fish

@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 #include <unistd.h>
 
+#include <iostream>
 #include <utility>
 
 #include "CLI/CLI.hpp"
@@ -13,10 +14,13 @@
 #include "common/cluster/cluster_spec.h"
 #include "common/cluster/role.h"
 #include "common/cluster/task_proto.h"
+#include "common/command_line/command_tree.h"
+#include "common/command_line/manual_page.h"
 #include "common/job/readable_files.h"
 #include "common/limits.h"
 #include "common/process/lifetime.h"
 #include "common/rpc/incarnation.h"
+#include "common/task/task_manual.h"
 #include "common/task/tls_options.h"
 
 namespace paceline {
@@ -194,13 +198,17 @@ MemberOptions TaskProgram::MemberFor(const TaskPlace& place,
   return member;
 }
 
-std::optional<int> ParseCommandLine(CLI::App& app, int argc, char** argv) {
+std::optional<int> ParseCommandLine(TaskType type, const std::string& version,
+                                    CLI::App& app, int argc, char** argv) {
+  const CLI::App& page = *app.add_subcommand(kManualPageVerb, kManualPageHelp);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kSuccess : kBadInput;
   }
-  return std::nullopt;
+  if (!page.parsed()) return std::nullopt;
+  std::cout << ManualPage(TaskManualText(type), CommandsOf(app), version);
+  return kSuccess;
 }
 
 int ExitWith(const absl::Status& status) {

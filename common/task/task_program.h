@@ -101,9 +101,11 @@ class TaskProgram {
   TlsFiles tls_;
 };
 
-// Parses the command line. Returns the exit code if the process has to end: 0
-// after --help or --version, 2 for wrong use.
-std::optional<int> ParseCommandLine(CLI::App& app, int argc, char** argv);
+// Adds the verb `man` and parses the command line of the program for tasks of
+// `type`. Returns the exit code if the process has to end: 0 after --help,
+// --version or `man`, 2 for wrong use.
+std::optional<int> ParseCommandLine(TaskType type, const std::string& version,
+                                    CLI::App& app, int argc, char** argv);
 
 // Logs an error and returns its exit code: 0 if OK, 2 for wrong use, else 1.
 int ExitWith(const absl::Status& status);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/cli/command_tree.h"
+#include "common/command_line/command_tree.h"
 
 namespace paceline {
 

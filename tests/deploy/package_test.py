@@ -77,13 +77,15 @@ class PackageTest(unittest.TestCase):
               f"installed {int(self.field('Installed-Size')) / 1024:.1f} MiB")
         self.assertLess(size, MOST_MEBIBYTES)
 
-    def test_has_completions_and_a_manual_page(self):
+    def test_has_completions_and_manual_pages(self):
         for path in ["bash-completion/completions/paceline", "zsh/vendor-completions/_paceline",
                      "fish/vendor_completions.d/paceline.fish"]:
             with open(f"{self.root}/usr/share/{path}", encoding="utf-8") as file:
                 self.assertIn("token create", file.read())
-        with gzip.open(self.root + "/usr/share/man/man1/paceline.1.gz", "rt", encoding="utf-8") as page:
-            self.assertIn(".SS \"paceline submit", page.read())
+        for path, text in {"man1/paceline.1": '.SS "paceline submit', "man8/paceline-worker.8": "\\-\\-threads",
+                           "man8/paceline-ps_server.8": "\\-\\-advertise"}.items():
+            with gzip.open(f"{self.root}/usr/share/man/{path}.gz", "rt", encoding="utf-8") as page:
+                self.assertIn(text, page.read())
 
     def test_debian_has_what_it_depends_on(self):
         self.assertIn("libgrpc++1.51", self.field("Depends"))

@@ -1,9 +1,10 @@
-"""Completion and the manual page of the real program, in the shells and formatters that are here.
+"""Completion and the manual pages of the real programs, in the shells and formatters that are here.
 
 command_line_test.py BIN
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -94,11 +95,26 @@ class ManualPageTest(unittest.TestCase):
         for verb in complete(PROGRAM, ""):
             self.assertIn(f'.SS "paceline {verb}', page)
 
+    def test_those_of_daemons_have_all_options(self):
+        for program in ["worker", "ps_server"]:
+            program = os.path.join(BIN, program)
+            page = output(program, "man").replace("\\-", "-")
+            options = re.findall(r"^  (?:-\w,)?(--[\w-]+)", output(program, "--help"), re.MULTILINE)
+            self.assertIn("--advertise", options)
+            for option in options:
+                self.assertIn(f"\\fB{option}\\fR", page)
+            self.assertLess(page.index("As a daemon of a service"), page.index("\\fB--advertise"))
+
     @needs("groff", "the page")
     def test_groff_has_no_warning(self):
-        shown = output("groff", "-man", "-ww", "-Tutf8", "-P-cbou", input=output(PROGRAM, "man"))
-        for text in ["paceline submit JOB [OPTION]...", "--worker-cores TEXT", "PACELINE_COORDINATOR"]:
-            self.assertIn(text, shown.replace("‐", "-").replace("−", "-"))
+        texts = {"coordinator": ["paceline submit JOB [OPTION]...", "--worker-cores TEXT", "PACELINE_COORDINATOR"],
+                 "worker": ["/usr/lib/paceline/worker [COMMAND] [OPTION]...", "AWS_REGION", "--may_read TEXT"],
+                 "ps_server": ["/etc/default/paceline-ps", "138", "paceline(1)"]}
+        for program, parts in texts.items():
+            page = output(os.path.join(BIN, program), "man")
+            shown = output("groff", "-man", "-ww", "-Tutf8", "-P-cbou", input=page)
+            for text in parts:
+                self.assertIn(text, shown.replace("‐", "-").replace("−", "-"))
 
 
 if __name__ == "__main__":

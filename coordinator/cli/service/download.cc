@@ -13,7 +13,7 @@
 #include "common/base/file.h"
 #include "common/base/size_text.h"
 #include "common/base/status_macros.h"
-#include "coordinator/cli/command_tree.h"
+#include "common/command_line/command_tree.h"
 #include "coordinator/cli/service/download_file.h"
 #include "coordinator/cli/service/follow_log.h"
 #include "coordinator/cli/service/job_calls.h"

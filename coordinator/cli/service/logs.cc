@@ -9,7 +9,7 @@
 #include "common/base/exit_code.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
-#include "coordinator/cli/command_tree.h"
+#include "common/command_line/command_tree.h"
 #include "coordinator/cli/service/follow_log.h"
 #include "coordinator/cli/service/job_calls.h"
 #include "coordinator/cli/service/words.h"

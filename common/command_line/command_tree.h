@@ -1,8 +1,8 @@
-// The program's commands and options, as its help, its manual page and the
+// A program's commands and options, as its help, its manual page and the
 // completions of shells tell them: all from CLI11's tree, so that a new one
 // is written once.
-#ifndef PACELINE_COORDINATOR_CLI_COMMAND_TREE_H_
-#define PACELINE_COORDINATOR_CLI_COMMAND_TREE_H_
+#ifndef PACELINE_COMMON_COMMAND_LINE_COMMAND_TREE_H_
+#define PACELINE_COMMON_COMMAND_LINE_COMMAND_TREE_H_
 
 #include <string>
 #include <vector>
@@ -34,6 +34,8 @@ struct CommandOption {
   // "-o", "--output"; of an argument without such a name, "JOB" alone.
   std::vector<std::string> names;
   std::string help;
+  // Under which name the help lists it with others; "": the first ones.
+  std::string group;
   // "TEXT", "text|json"; "" for a flag.
   std::string type;
   // "": none.
@@ -52,8 +54,9 @@ struct Command {
   std::vector<CommandOption> inherited;
   // In their order.
   std::vector<CommandOption> arguments;
-  // The names of the commands below it.
+  // The names of the commands below it, and whether one of them must follow.
   std::vector<std::string> verbs;
+  bool needs_verb = false;
 };
 
 // The program itself, then each command before those below it; without what
@@ -65,4 +68,4 @@ std::string FirstSentence(const std::string& help);
 
 }  // namespace paceline
 
-#endif  // PACELINE_COORDINATOR_CLI_COMMAND_TREE_H_
+#endif  // PACELINE_COMMON_COMMAND_LINE_COMMAND_TREE_H_

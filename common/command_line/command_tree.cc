@@ -1,4 +1,4 @@
-#include "coordinator/cli/command_tree.h"
+#include "common/command_line/command_tree.h"
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/match.h"
@@ -9,6 +9,9 @@
 
 namespace paceline {
 namespace {
+
+// CLI11's name for options without another.
+constexpr char kFirstGroup[] = "Options";
 
 // CLI11 tells the values that an option may have in its type: "TEXT:{a,b}".
 std::vector<std::string> WordsOf(absl::string_view type) {
@@ -35,6 +38,7 @@ CommandOption OptionOf(const CLI::Option& option) {
   }
   if (option.get_positional()) result.names = {option.get_name()};
   result.help = option.get_description();
+  if (option.get_group() != kFirstGroup) result.group = option.get_group();
   result.default_text = option.get_default_str();
   result.is_required = option.get_required();
   if (option.get_type_size() != 0) {
@@ -53,6 +57,7 @@ void AddCommands(const CLI::App& app, const std::string& path,
   Command command;
   command.path = path;
   command.help = app.get_description();
+  command.needs_verb = app.get_require_subcommand_min() > 0;
   for (const CLI::Option* each : app.get_options()) {
     if (each->get_group().empty()) continue;
     (each->get_positional() ? command.arguments : command.options)
