@@ -10,6 +10,8 @@ import subprocess
 import sys
 import unittest
 
+import zsh_terminal
+
 BIN = os.path.abspath(sys.argv[1])
 PROGRAM = os.path.join(BIN, "coordinator")
 
@@ -36,6 +38,12 @@ def complete(*words):
              '_paceline "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"',
              'printf "%s\\n" "${COMPREPLY[@]}"']
     return output("bash", "-c", "\n".join(lines), "bash", *words).split()
+
+
+def complete_in_fish(line):
+    """What fish offers for the last word, without what it says of it."""
+    lines = output("fish", "--no-config", "-c", f"{script('fish')}\ncomplete -C '{line}'").splitlines()
+    return [line.split("\t")[0] for line in lines]
 
 
 class CompletionTest(unittest.TestCase):
@@ -75,13 +83,33 @@ class CompletionTest(unittest.TestCase):
         self.assertEqual(complete(program, "drain", ""), ["members-1"])
 
     @needs("zsh", "its script")
-    def test_zsh_reads_its_script(self):
-        output("zsh", "-n", input=script("zsh"))
+    def test_zsh_completes(self):
+        folder = os.environ["TEST_FOLDER"]
+        with open(folder + "/_paceline", "w", encoding="utf-8") as file:
+            file.write(script("zsh"))
+        source = f"source {folder}/_paceline"
+        # As a package installs it: in a folder of functions.
+        function = f"fpath=({folder} $fpath); compinit -u -D"
+        for start in [source, function]:
+            line, _ = zsh_terminal.complete("paceline sub", start, folder)
+            self.assertEqual(line, "paceline submit ")
+        line, choices = zsh_terminal.complete("paceline submit --", source, folder)
+        self.assertEqual(line, "paceline submit --")
+        self.assertLessEqual({"--worker-cores", "--tls-ca", "--follow"}, set(choices))
+        line, choices = zsh_terminal.complete("paceline list -o ", source, folder)
+        self.assertEqual(sorted(choices), ["json", "name", "table", "wide", "yaml"])
+        line, _ = zsh_terminal.complete("paceline token create --role=a", source, folder)
+        self.assertEqual(line, "paceline token create --role=admin ")
 
     @needs("fish", "its script")
     def test_fish_completes(self):
-        lines = script("fish") + "complete -C 'paceline list -o '"
-        self.assertIn("wide", output("fish", "-c", lines).split())
+        self.assertEqual(complete_in_fish("paceline sub"), ["submit"])
+        options = complete_in_fish("paceline submit --")
+        self.assertLessEqual({"--worker-cores", "--tls-ca", "--follow"}, set(options))
+        self.assertNotIn("--keep-jobs", options)
+        self.assertEqual(complete_in_fish("paceline token "), ["create", "list", "revoke"])
+        self.assertEqual(sorted(complete_in_fish("paceline list -o ")), ["json", "name", "table", "wide", "yaml"])
+        self.assertEqual(complete_in_fish("paceline token create --role a"), ["admin"])
 
     def test_other_shells_are_refused(self):
         result = subprocess.run([PROGRAM, "completion", "tcsh"], capture_output=True, text=True, check=False)
