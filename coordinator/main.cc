@@ -29,6 +29,7 @@
 #include "common/process/descriptor_limit.h"
 #include "common/process/finish_command.h"
 #include "common/process/interrupt.h"
+#include "common/process/lock_checks.h"
 #include "common/process/logging.h"
 #include "common/task/predict_options.h"
 #include "common/task/tls_options.h"
@@ -330,6 +331,7 @@ int main(int argc, char** argv) {
   const absl::Time start = paceline::MonotonicNow();
   paceline::StartLogging("coordinator", /*quiet=*/true);
   paceline::RaiseDescriptorLimit();
+  paceline::TurnOffDeadlockDetection();
   const auto interrupt = paceline::Interrupt::Watch();
   if (!interrupt.ok()) {
     std::cerr << "error: " << interrupt.status().message() << "\n";

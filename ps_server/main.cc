@@ -14,6 +14,7 @@
 #include "common/process/descriptor_limit.h"
 #include "common/process/interrupt.h"
 #include "common/process/leave_order.h"
+#include "common/process/lock_checks.h"
 #include "common/process/logging.h"
 #include "common/task/task_program.h"
 #include "ps_server/ps_server.h"
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
   mallopt(M_ARENA_MAX, 1);
   paceline::KeepFreedMemory();
   paceline::RaiseDescriptorLimit();
+  paceline::TurnOffDeadlockDetection();
   paceline::StartLogging("ps_server", /*quiet=*/false);
   CLI::App app(
       "Holds a shard of a job's variables and applies the gradients that "

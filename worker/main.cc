@@ -28,6 +28,7 @@
 #include "common/process/finish_command.h"
 #include "common/process/interrupt.h"
 #include "common/process/leave_order.h"
+#include "common/process/lock_checks.h"
 #include "common/process/logging.h"
 #include "common/process/openmp_waits.h"
 #include "common/session/leader/run_setup.h"
@@ -205,6 +206,7 @@ int main(int argc, char** argv) {
   const absl::Time start = paceline::MonotonicNow();
   paceline::SetOpenMpWaits(argv);
   paceline::RaiseDescriptorLimit();
+  paceline::TurnOffDeadlockDetection();
   paceline::KeepFreedMemory();
   CLI::App app(
       "Computes gradients of a job's model, and pushes them to its parameter "

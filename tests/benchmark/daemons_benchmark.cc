@@ -25,6 +25,7 @@
 #include "common/base/ticker.h"
 #include "common/cluster/task_proto.h"
 #include "common/identity/job_secret.h"
+#include "common/process/lock_checks.h"
 #include "common/rpc/service_client.h"
 #include "glog/logging.h"
 #include "nlohmann/json.hpp"
@@ -195,6 +196,7 @@ nlohmann::json Run(const std::string& address, const JobSecret& secret,
 int main(int argc, char** argv) {
   google::InitGoogleLogging(argv[0]);
   FLAGS_logtostderr = true;
+  paceline::TurnOffDeadlockDetection();
   int count = 0;
   int seconds = 0;
   if (argc != 5 || !absl::SimpleAtoi(argv[3], &count) || count < 1 ||

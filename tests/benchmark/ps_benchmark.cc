@@ -25,6 +25,7 @@
 #include "common/limits.h"
 #include "common/model/build_graph.h"
 #include "common/model/graph.h"
+#include "common/process/lock_checks.h"
 #include "common/rpc/call_group.h"
 #include "common/rpc/incarnation.h"
 #include "common/rpc/ps_client.h"
@@ -289,6 +290,7 @@ int main(int argc, char** argv) {
   // The same settings as in ps_server/main.cc.
   mallopt(M_ARENA_MAX, 1);
   paceline::KeepFreedMemory();
+  paceline::TurnOffDeadlockDetection();
   benchmark::Initialize(&argc, argv);
   std::string folder =
       (std::filesystem::temp_directory_path() / "ps_benchmark-XXXXXX").string();
