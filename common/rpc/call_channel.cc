@@ -38,8 +38,9 @@ struct CallChannel::Call {
 };
 
 CallChannel::CallChannel(const std::string& address,
-                         std::shared_ptr<const Caller> caller)
-    : stub_(CreateChannel(address, caller->tls().get())),
+                         std::shared_ptr<const Caller> caller,
+                         const Keepalive& keepalive)
+    : stub_(CreateChannel(address, caller->tls().get(), keepalive)),
       caller_(std::move(caller)) {}
 
 CallChannel::~CallChannel() {

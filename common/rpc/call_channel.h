@@ -23,6 +23,7 @@
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
 #include "common/identity/caller.h"
+#include "common/rpc/keepalive.h"
 
 namespace paceline {
 
@@ -30,7 +31,8 @@ namespace paceline {
 class CallChannel {
  public:
   // `address` is "host:port". The caller says whether it is over TLS.
-  CallChannel(const std::string& address, std::shared_ptr<const Caller> caller);
+  CallChannel(const std::string& address, std::shared_ptr<const Caller> caller,
+              const Keepalive& keepalive = kTaskKeepalive);
   // All calls must have ended. Blocks until threads that are still leaving
   // Start have left it.
   ~CallChannel();

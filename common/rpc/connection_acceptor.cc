@@ -19,9 +19,22 @@ namespace {
 // Pause before the next attempt when descriptors are exhausted.
 constexpr absl::Duration kPause = absl::Milliseconds(100);
 
+// TCP's keepalive: of a peer that is silent for so long, and then does not
+// answer so many probes, nothing more is expected.
+constexpr int kSilenceSeconds = 60;
+constexpr int kProbeSeconds = 10;
+constexpr int kProbes = 3;
+
+void Set(int socket, int level, int option, int value) {
+  setsockopt(socket, level, option, &value, sizeof(value));
+}
+
 void Prepare(int socket) {
-  const int on = 1;
-  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  Set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  Set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  Set(socket, IPPROTO_TCP, TCP_KEEPIDLE, kSilenceSeconds);
+  Set(socket, IPPROTO_TCP, TCP_KEEPINTVL, kProbeSeconds);
+  Set(socket, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
   fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
 }
 

@@ -17,7 +17,8 @@ namespace paceline {
 class ConnectionAcceptor {
  public:
   // Calls `take` on the thread for each accepted connection. Its socket is
-  // non-blocking, with TCP_NODELAY.
+  // non-blocking, with TCP_NODELAY, and with TCP's keepalive, which closes it
+  // some 90 s after its peer's machine is gone.
   ConnectionAcceptor(Listener listener,
                      std::function<void(FileDescriptor)> take);
   // Closes the listener, and joins the thread.

@@ -6,12 +6,12 @@
 
 #include "absl/time/time.h"
 #include "common/limits.h"
-#include "common/rpc/keepalive.h"
 
 namespace paceline {
 
 std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address,
-                                             const Tls* tls) {
+                                             const Tls* tls,
+                                             const Keepalive& keepalive) {
   const int backoff_ms =
       static_cast<int>(absl::ToInt64Milliseconds(limits::kReconnectBackoff));
   const int resolve_ms =
@@ -24,8 +24,8 @@ std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address,
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, backoff_ms);
   arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, backoff_ms);
   arguments.SetInt(GRPC_ARG_DNS_ARES_QUERY_TIMEOUT_MS, resolve_ms);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.time_ms);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.timeout_ms);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetMaxReceiveMessageSize(limits::kMaxMessageBytes);

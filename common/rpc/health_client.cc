@@ -30,8 +30,8 @@ std::string TextOf(HealthCheckResponse::ServingStatus status) {
 absl::Status CheckHealth(const std::string& address, const Tls* tls,
                          const std::string& service, absl::Duration timeout,
                          const std::function<bool()>& interrupted) {
-  const auto stub =
-      ::grpc::health::v1::Health::NewStub(CreateChannel(address, tls));
+  const auto stub = ::grpc::health::v1::Health::NewStub(
+      CreateChannel(address, tls, kServiceKeepalive));
   HealthCheckRequest request;
   request.set_service(service);
   grpc::ClientContext context;

@@ -6,6 +6,7 @@
 #include <grpcpp/server_builder.h>
 
 #include <algorithm>
+#include <climits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,7 +14,6 @@
 #include "common/limits.h"
 #include "common/rpc/call_door.h"
 #include "common/rpc/connection_acceptor.h"
-#include "common/rpc/keepalive.h"
 
 namespace paceline {
 namespace {
@@ -22,15 +22,16 @@ namespace {
 // a second thread would be woken for each operation and slow both down.
 int ThreadCount() { return std::clamp(UsableCores() / 2, 1, 16); }
 
-void SetKeepalive(grpc::ServerBuilder& builder) {
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
+void SetKeepalive(const Keepalive& keepalive, grpc::ServerBuilder& builder) {
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS,
+                             keepalive.is_mutual ? keepalive.time_ms : INT_MAX);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
-                             kKeepaliveTimeoutMs);
+                             keepalive.timeout_ms);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   builder.AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
-      kKeepaliveTimeMs / 2);
+      kMinPingIntervalMs);
 }
 
 void SetLimits(const RpcServerOptions& options, grpc::ServerBuilder& builder) {
@@ -79,7 +80,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       options.tls == nullptr ? grpc::InsecureServerCredentials()
                              : options.tls->ServerCredentials());
-  SetKeepalive(builder);
+  SetKeepalive(options.keepalive, builder);
   SetLimits(options, builder);
   impl->memory.Resize(options.memory_bytes);
   builder.SetResourceQuota(impl->memory);

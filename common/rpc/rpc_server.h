@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "common/identity/call_guard.h"
 #include "common/net/listener.h"
+#include "common/rpc/keepalive.h"
 #include "common/rpc/rpc_service.h"
 #include "common/rpc/tls.h"
 
@@ -37,6 +38,8 @@ struct RpcServerOptions {
   int thread_count = 0;
   // Null: connections are plain.
   std::shared_ptr<const Tls> tls;
+  // As the callers' channels have it.
+  Keepalive keepalive = kTaskKeepalive;
 };
 
 // Thread-safe.

@@ -18,7 +18,7 @@ absl::Duration TimeoutOf(bool waits_for_news) {
 
 struct ServiceClient::Impl {
   Impl(const std::string& address, std::shared_ptr<const Caller> caller)
-      : channel(address, std::move(caller)) {}
+      : channel(address, std::move(caller), kServiceKeepalive) {}
 
   CallChannel channel;
 };

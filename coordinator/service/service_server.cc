@@ -84,6 +84,7 @@ absl::StatusOr<std::unique_ptr<ServiceServer>> ServiceServer::Start(
                   &server->tokens_, &server->health_};
   rpc.memory_bytes = kMemoryBytes;
   rpc.thread_count = kThreads;
+  rpc.keepalive = kServiceKeepalive;
   rpc.tls = options.tls;
   ASSIGN_OR_RETURN(server->server_, RpcServer::Start(std::move(listener), rpc));
   server->sweeper_ = std::make_unique<Ticker>(
