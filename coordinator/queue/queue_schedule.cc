@@ -178,6 +178,12 @@ void JobQueue::State::StartJobs(absl::Time now) {
   if (now < last_look + kLookInterval || !IsSettled(now)) return;
   last_look = now;
   next_start = absl::InfiniteFuture();
+  // Each daemon that registers is a reason to look; there may be thousands.
+  if (queued.empty()) {
+    reservation.reset();
+    should_schedule = false;
+    return;
+  }
 
   const HolderOf holder_of = [&](uint64_t number) {
     return HolderOfJob(number, now);
