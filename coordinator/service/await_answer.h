@@ -16,15 +16,15 @@ namespace paceline {
 
 // `ask(books, is_last_try)` returns an absl::StatusOr<std::optional<Response>>;
 // nullopt: there is no answer yet. It is asked now, after each `news`, and for
-// the last time after kServicePoll. `response` must be valid until `done` was
-// called.
+// the last time after kServicePoll. `is_news`: see SharedQueue::Await.
+// `response` must be valid until `done` was called.
 template <typename Response, typename Ask>
-void AwaitAnswer(SharedQueue& queue, const std::string& news,
+void AwaitAnswer(SharedQueue& queue, const std::string& news, bool is_news,
                  Response& response,
                  const std::function<void(const absl::Status&)>& done,
                  Ask ask) {
   queue.Await(
-      news, kServicePoll,
+      news, kServicePoll, is_news,
       [&response, done, ask = std::move(ask)](
           SharedQueue::Books& books,
           bool is_last_try) -> std::function<void()> {

@@ -127,23 +127,20 @@ DaemonService::DaemonService(std::string key, SharedQueue& queue,
 
 void DaemonService::Sync(const v1::SyncRequest& request,
                          v1::SyncResponse& response, const Done& done) {
-  // `done` may destroy the request.
-  const std::string news = NewsOfDaemon(request.daemon());
-  AwaitAnswer(queue_, news, response, done,
-              [this, &request](SharedQueue::Books& books, bool is_last_try)
-                  -> absl::StatusOr<std::optional<v1::SyncResponse>> {
-                ASSIGN_OR_RETURN(v1::SyncResponse answer,
-                                 books.queue.Sync(request, books.now));
-                for (v1::TaskOrder& order : *answer.mutable_orders()) {
-                  Complete(books.queue, order);
-                }
-                const bool is_known =
-                    Knows(books.queue, request, answer, is_last_try);
-                if (is_known) return std::nullopt;
-                return answer;
-              });
   // This message ends the wait of an earlier one.
-  queue_.Wake(news);
+  AwaitAnswer(
+      queue_, NewsOfDaemon(request.daemon()), /*is_news=*/true, response, done,
+      [this, &request](SharedQueue::Books& books, bool is_last_try)
+          -> absl::StatusOr<std::optional<v1::SyncResponse>> {
+        ASSIGN_OR_RETURN(v1::SyncResponse answer,
+                         books.queue.Sync(request, books.now));
+        for (v1::TaskOrder& order : *answer.mutable_orders()) {
+          Complete(books.queue, order);
+        }
+        const bool is_known = Knows(books.queue, request, answer, is_last_try);
+        if (is_known) return std::nullopt;
+        return answer;
+      });
 }
 
 void DaemonService::Complete(const JobQueue& queue,

@@ -146,7 +146,8 @@ void JobService::AddWaits() {
       "GetJob", limits::kMaxControlBytes,
       [this](const v1::GetJobRequest& request, v1::GetJobResponse& response,
              Done done) {
-        AwaitAnswer(queue_, NewsOfJob(request.id()), response, done,
+        AwaitAnswer(queue_, NewsOfJob(request.id()), /*is_news=*/false,
+                    response, done,
                     [this, &request](SharedQueue::Books& books, bool is_last) {
                       return Get(books, request, is_last);
                     });
@@ -156,7 +157,8 @@ void JobService::AddWaits() {
       "ReadLog", limits::kMaxControlBytes,
       [this](const v1::ReadLogRequest& request, v1::ReadLogResponse& response,
              Done done) {
-        AwaitAnswer(queue_, NewsOfLogs(request.id()), response, done,
+        AwaitAnswer(queue_, NewsOfLogs(request.id()), /*is_news=*/false,
+                    response, done,
                     [this, &request](SharedQueue::Books& books, bool is_last) {
                       return Read(books.queue, request, is_last);
                     });

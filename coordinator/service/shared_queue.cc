@@ -1,17 +1,19 @@
 #include "coordinator/service/shared_queue.h"
 
-#include <iterator>
 #include <utility>
 #include <variant>
 
 #include "absl/time/clock.h"
 #include "common/base/status_macros.h"
+#include "glog/logging.h"
 
 namespace paceline {
 namespace {
 
-// JobQueue::Tick wants to be called as often.
-constexpr absl::Duration kTickInterval = absl::Milliseconds(100);
+// Answers whose time has come wait for the next tick. With thousands of
+// daemons, rare ticks would send hundreds of answers at once, and let others
+// wait.
+constexpr absl::Duration kTickInterval = absl::Milliseconds(20);
 // Between two ticks, unless the process was stopped, or its machine.
 constexpr absl::Duration kMaxGap = absl::Seconds(5);
 
@@ -38,29 +40,41 @@ SharedQueue::Books SharedQueue::BooksNow() {
 }
 
 void SharedQueue::Await(const std::string& news, absl::Duration timeout,
-                        Attempt attempt,
+                        bool is_news, Attempt attempt,
                         std::function<void(const absl::Status&)> fail) {
-  MutexLock lock(mutex_);
-  Waiter waiter = {BooksNow().now + timeout, std::move(attempt),
-                   std::move(fail)};
-  if (!Try(waiter, /*is_last_try=*/!lets_wait_)) {
-    waiters_.emplace(news, std::move(waiter));
+  Answers answers;
+  {
+    MutexLock lock(mutex_);
+    Waiter waiter = {BooksNow().now + timeout, std::move(attempt),
+                     std::move(fail)};
+    const bool is_answered = Try(waiter, /*is_last_try=*/!lets_wait_);
+    CHECK(is_answered || lets_wait_) << "no answer at the last try";
+    if (is_news) TryAll(news);
+    if (!is_answered) Add(news, std::move(waiter));
+    answers = Commit();
   }
-  Commit();
+  Send(answers);
 }
 
 void SharedQueue::Wake(const std::string& news) {
-  MutexLock lock(mutex_);
-  TryAll(news);
-  Commit();
+  Answers answers;
+  {
+    MutexLock lock(mutex_);
+    TryAll(news);
+    answers = Commit();
+  }
+  Send(answers);
 }
 
 void SharedQueue::EndWaits() {
-  MutexLock lock(mutex_);
-  lets_wait_ = false;
-  for (const auto& [news, waiter] : waiters_) Try(waiter, /*is_last_try=*/true);
-  waiters_.clear();
-  Commit();
+  Answers answers;
+  {
+    MutexLock lock(mutex_);
+    lets_wait_ = false;
+    EndWaitsUntil(absl::InfiniteFuture());
+    answers = Commit();
+  }
+  Send(answers);
 }
 
 absl::Status SharedQueue::failure() const {
@@ -68,16 +82,25 @@ absl::Status SharedQueue::failure() const {
   return failure_;
 }
 
-void SharedQueue::Commit() {
+SharedQueue::Answers SharedQueue::Commit() {
+  Answers stored;
   while (true) {
     const std::vector<std::string> news = Store();
-    for (const Answer& answer : answers_) {
-      failure_.ok() ? answer.send() : answer.fail(failure_);
+    for (Answer& answer : std::exchange(answers_, {})) {
+      if (failure_.ok()) {
+        stored.push_back(std::move(answer.send));
+      } else {
+        stored.push_back(
+            [fail = std::move(answer.fail), why = failure_] { fail(why); });
+      }
     }
-    answers_.clear();
-    if (news.empty()) return;
+    if (news.empty()) return stored;
     for (const std::string& each : news) TryAll(each);
   }
+}
+
+void SharedQueue::Send(const Answers& answers) {
+  for (const std::function<void()>& send : answers) send();
 }
 
 std::vector<std::string> SharedQueue::Store() {
@@ -104,11 +127,14 @@ std::vector<std::string> SharedQueue::Store() {
 }
 
 void SharedQueue::TryAll(const std::string& news) {
-  const auto [begin, end] = waiters_.equal_range(news);
-  for (auto waiter = begin; waiter != end;) {
-    waiter = Try(waiter->second, /*is_last_try=*/false) ? waiters_.erase(waiter)
-                                                        : std::next(waiter);
+  for (Waiter& waiter : waiters_.TakeNews(news)) {
+    if (!Try(waiter, /*is_last_try=*/false)) Add(news, std::move(waiter));
   }
+}
+
+void SharedQueue::Add(const std::string& news, Waiter waiter) {
+  const absl::Time deadline = waiter.deadline;
+  waiters_.Add(news, deadline, std::move(waiter));
 }
 
 bool SharedQueue::Try(const Waiter& waiter, bool is_last_try) {
@@ -120,20 +146,23 @@ bool SharedQueue::Try(const Waiter& waiter, bool is_last_try) {
 }
 
 void SharedQueue::Tick() {
-  MutexLock lock(mutex_);
-  const absl::Time now = BooksNow().now;
-  const absl::Duration gap = now - std::exchange(last_tick_, now);
-  if (gap > kMaxGap) queue_->StoodStill(gap);
-  queue_->Tick(now);
-  for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
-    if (waiter->second.deadline > now) {
-      ++waiter;
-      continue;
-    }
-    Try(waiter->second, /*is_last_try=*/true);
-    waiter = waiters_.erase(waiter);
+  Answers answers;
+  {
+    MutexLock lock(mutex_);
+    const absl::Time now = BooksNow().now;
+    const absl::Duration gap = now - std::exchange(last_tick_, now);
+    if (gap > kMaxGap) queue_->StoodStill(gap);
+    queue_->Tick(now);
+    EndWaitsUntil(now);
+    answers = Commit();
   }
-  Commit();
+  Send(answers);
+}
+
+void SharedQueue::EndWaitsUntil(absl::Time deadline) {
+  for (const Waiter& waiter : waiters_.TakeDue(deadline)) {
+    CHECK(Try(waiter, /*is_last_try=*/true)) << "no answer at the last try";
+  }
 }
 
 }  // namespace paceline

@@ -11,7 +11,6 @@
 #define PACELINE_COORDINATOR_SERVICE_SHARED_QUEUE_H_
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,6 +26,7 @@
 #include "common/base/mutex.h"
 #include "common/base/ticker.h"
 #include "coordinator/queue/job_queue.h"
+#include "coordinator/service/wait_list.h"
 #include "coordinator/store/queue_store.h"
 
 namespace paceline {
@@ -59,13 +59,19 @@ class SharedQueue {
   // Runs `event` on the books, stores what it changed, and only then returns
   // its result: an absl::Status, or an absl::StatusOr. If the store fails, the
   // result is Unavailable, and so it is for all later events: what the queue
-  // says may not be on disk.
+  // says may not be on disk. Also sends the answers for which others have
+  // waited.
   template <typename Event>
   auto Handle(Event event) {
-    MutexLock lock(mutex_);
-    auto result = event(BooksNow());
-    Commit();
-    if (!failure_.ok()) result = failure_;
+    Answers answers;
+    auto result = [&] {
+      MutexLock lock(mutex_);
+      auto changed = event(BooksNow());
+      answers = Commit();
+      if (!failure_.ok()) changed = failure_;
+      return changed;
+    }();
+    Send(answers);
     return result;
   }
 
@@ -75,13 +81,15 @@ class SharedQueue {
       std::function<std::function<void()>(Books& books, bool is_last_try)>;
   // Tries now, after each `news`, and for the last time after `timeout`. What
   // the attempt returns runs after what it changed was stored; `fail` gets the
-  // error instead if the store fails.
-  void Await(const std::string& news, absl::Duration timeout, Attempt attempt,
-             std::function<void(const absl::Status&)> fail);
+  // error instead if the store fails. `is_news`: the first attempt is itself
+  // news to those that wait already.
+  void Await(const std::string& news, absl::Duration timeout, bool is_news,
+             Attempt attempt, std::function<void(const absl::Status&)> fail);
   // Lets those who wait for the news try again.
   void Wake(const std::string& news);
 
-  // Ends all calls that wait, and lets none wait from now on.
+  // Ends all calls that wait, and lets none wait from now on. The answers of
+  // some may still be sent by other threads.
   void EndWaits();
 
   // OK, or why the store has failed.
@@ -98,21 +106,28 @@ class SharedQueue {
     std::function<void()> send;
     std::function<void(const absl::Status&)> fail;
   };
+  // Answers that can be sent; without the lock, as it takes its time.
+  using Answers = std::vector<std::function<void()>>;
 
   SharedQueue(std::unique_ptr<JobQueue> queue,
               std::unique_ptr<QueueStore> store);
 
   Books BooksNow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Stores what the queue has to store, sends the answers, and lets those try
-  // again who wait for the news, until there is none.
-  void Commit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Stores what the queue has to store, and lets those try again who wait for
+  // the news, until there is none. Returns all answers.
+  Answers Commit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static void Send(const Answers& answers);
   // Returns the news.
   std::vector<std::string> Store() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TryAll(const std::string& news) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Add(const std::string& news, Waiter waiter)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether the waiter has an answer.
   bool Try(const Waiter& waiter, bool is_last_try)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Tick();
+  // Lets those try for the last time whose deadline is not after this.
+  void EndWaitsUntil(absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Mutex mutex_;
   const std::unique_ptr<JobQueue> queue_ ABSL_PT_GUARDED_BY(mutex_);
@@ -123,8 +138,7 @@ class SharedQueue {
   const absl::Time monotonic_start_ = MonotonicNow();
   absl::Time last_tick_ ABSL_GUARDED_BY(mutex_) = start_;
   bool lets_wait_ ABSL_GUARDED_BY(mutex_) = true;
-  // By the news that they wait for.
-  std::multimap<std::string, Waiter> waiters_ ABSL_GUARDED_BY(mutex_);
+  WaitList<Waiter> waiters_ ABSL_GUARDED_BY(mutex_);
   std::vector<Answer> answers_ ABSL_GUARDED_BY(mutex_);
   Ticker ticker_;
 };
