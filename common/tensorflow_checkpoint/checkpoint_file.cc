@@ -7,10 +7,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "common/base/crc32c.h"
 #include "common/base/file.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
-#include "common/tensorflow_checkpoint/crc32c.h"
 #include "glog/logging.h"
 #include "google/protobuf/io/coded_stream.h"
 

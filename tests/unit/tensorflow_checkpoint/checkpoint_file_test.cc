@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "common/tensorflow_checkpoint/crc32c.h"
+#include "common/base/crc32c.h"
 #include "common/tensorflow_checkpoint/messages.pb.h"
 #include "gmock/gmock.h"
 #include "tests/unit/tensorflow_checkpoint/table_builder.h"

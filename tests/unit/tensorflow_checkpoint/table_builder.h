@@ -13,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "common/tensorflow_checkpoint/crc32c.h"
+#include "common/base/crc32c.h"
 #include "glog/logging.h"
 
 namespace paceline {

@@ -1,4 +1,4 @@
-#include "common/tensorflow_checkpoint/crc32c.h"
+#include "common/base/crc32c.h"
 
 #include <isa-l/crc.h>
 

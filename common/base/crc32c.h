@@ -1,6 +1,6 @@
 // CRC-32C, the checksum of TensorFlow's and LevelDB's files.
-#ifndef PACELINE_COMMON_TENSORFLOW_CHECKPOINT_CRC32C_H_
-#define PACELINE_COMMON_TENSORFLOW_CHECKPOINT_CRC32C_H_
+#ifndef PACELINE_COMMON_BASE_CRC32C_H_
+#define PACELINE_COMMON_BASE_CRC32C_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -18,4 +18,4 @@ uint32_t MaskCrc32c(uint32_t crc);
 
 }  // namespace paceline
 
-#endif  // PACELINE_COMMON_TENSORFLOW_CHECKPOINT_CRC32C_H_
+#endif  // PACELINE_COMMON_BASE_CRC32C_H_
