@@ -18,6 +18,7 @@
 #include "common/config/value.h"
 #include "common/data_source/idx_source.h"
 #include "common/data_source/npz_source.h"
+#include "common/data_source/tfrecord_source.h"
 
 namespace paceline {
 namespace {
@@ -138,6 +139,7 @@ const std::vector<Source>& Sources() {
                      &v1::Dataset::mutable_idx),
                OpenIdxSource, IsIdxStream),
       OtherSource(OpenNpzSource),
+      OtherSource(OpenTfrecordSource),
   };
   return sources;
 }
@@ -152,8 +154,7 @@ std::vector<Field<v1::Dataset>> SourceFields() {
     before.push_back(source.field.info.key);
   }
   fields.insert(fields.end(),
-                {NotYet("tfrecord", "Examples in TFRecord files."),
-                 NotYet("tfds", "A prepared set of TensorFlow Datasets."),
+                {NotYet("tfds", "A prepared set of TensorFlow Datasets."),
                  NotYet("images", "A folder of images."),
                  NotYet("csv", "Examples in CSV files.")});
   return fields;

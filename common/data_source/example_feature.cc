@@ -1,0 +1,68 @@
+#include "common/data_source/example_feature.h"
+
+#include "absl/types/span.h"
+#include "common/base/status_macros.h"
+#include "common/limits.h"
+
+namespace paceline {
+namespace {
+
+absl::Status CheckFeature(const ExampleFeature& feature, const Path& path) {
+  if (feature.feature.empty()) {
+    return WrongType(feature.feature, path.Key("feature"),
+                     "the name of a feature");
+  }
+  if (!feature.shape) return absl::OkStatus();
+  int64_t elements = 1;
+  for (const int64_t size : *feature.shape) {
+    elements = size > limits::kMaxElements / elements ? 0 : elements * size;
+    if (size < 1 || elements == 0 ||
+        feature.shape->size() >= static_cast<size_t>(limits::kMaxRank)) {
+      return WrongType(Codec<Shape>::Write(*feature.shape), path.Key("shape"),
+                       "positive sizes");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Span<const EnumName<ElementType>> EnumNames(ElementType) {
+  static constexpr EnumName<ElementType> kNames[] = {
+      {ElementType::kUint8, "uint8"},     {ElementType::kInt8, "int8"},
+      {ElementType::kInt16, "int16"},     {ElementType::kInt32, "int32"},
+      {ElementType::kInt64, "int64"},     {ElementType::kFloat32, "float32"},
+      {ElementType::kFloat64, "float64"},
+  };
+  return kNames;
+}
+
+const FieldTable<ExampleFeature>& FieldsOf(const ExampleFeature*) {
+  static const auto& table = *new FieldTable<ExampleFeature>(
+      "feature",
+      "A feature of tf.train.Examples: its name, or a map with these keys.",
+      {Required("feature", &ExampleFeature::feature, "Its name."),
+       Optional("shape", &ExampleFeature::shape,
+                "Shape per example. Default: that of a scalar, or of a vector "
+                "if the first example has several values."),
+       Optional("type", &ExampleFeature::type,
+                "Type of values that are stored in a string of bytes, as "
+                "tf.io.decode_raw reads them. Default: `uint8`.")},
+      [] { return ExampleFeature(); }, CheckFeature);
+  return table;
+}
+
+absl::Status Codec<ExampleFeature>::Read(const Value& value, const Path& path,
+                                         ExampleFeature& out) {
+  if (value.is_map()) return FieldsOf(&out).ReadInto(value, path, out);
+  if (!value.is_string()) return WrongType(value, path, Type());
+  out.feature = value.as_string();
+  return CheckFeature(out, path);
+}
+
+Value Codec<ExampleFeature>::Write(const ExampleFeature& m) {
+  if (!m.shape && !m.type) return m.feature;
+  return FieldsOf(&m).WriteWithoutDefaults(m);
+}
+
+}  // namespace paceline

@@ -1,0 +1,43 @@
+// What a job says of a feature of tf.train.Examples.
+#ifndef PACELINE_COMMON_DATA_SOURCE_EXAMPLE_FEATURE_H_
+#define PACELINE_COMMON_DATA_SOURCE_EXAMPLE_FEATURE_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "common/config/codec.h"
+#include "common/config/field_table.h"
+#include "common/config/path.h"
+#include "common/config/value.h"
+#include "common/data_source/element.h"
+#include "common/tensor/shape.h"
+
+namespace paceline {
+
+// Its name, or a map with what Examples do not say of it.
+struct ExampleFeature {
+  std::string feature;
+  // Per example. Default: one value is a scalar, several are a vector.
+  std::optional<Shape> shape;
+  // Of values that are stored in a string of bytes, as tf.io.decode_raw reads
+  // them. Default: uint8.
+  std::optional<ElementType> type;
+};
+
+const FieldTable<ExampleFeature>& FieldsOf(const ExampleFeature*);
+
+template <>
+struct Codec<ExampleFeature> {
+  // A map with the options of one feature, not with features by the names of
+  // inputs or outputs. One that is called "feature" needs another name.
+  static bool IsOne(const Value& map) { return map.Find("feature") != nullptr; }
+  static absl::Status Read(const Value& value, const Path& path,
+                           ExampleFeature& out);
+  static Value Write(const ExampleFeature& m);
+  static std::string Type() { return "name or object"; }
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_DATA_SOURCE_EXAMPLE_FEATURE_H_

@@ -1,0 +1,61 @@
+// A file of TFRecords; or, after a first byte that is odd, one
+// tf.train.Example. Features x, y and z are looked for.
+#include <glog/logging.h>
+
+#include "common/data_source/tfrecord_source.h"
+#include "common/tfrecord/example_parser.h"
+#include "common/tfrecord/feature_values.h"
+#include "tests/fuzz/fuzz_input.h"
+
+namespace paceline {
+namespace {
+
+void FuzzExample(const std::string& record) {
+  ExampleParser parser({"x", "y", "z"});
+  const bool is_example = parser.Parse(record).ok();
+  CHECK(is_example || FeatureNames(record).empty());
+  if (!is_example) return;
+  std::vector<float> floats;
+  std::vector<int64_t> ints;
+  std::vector<absl::string_view> strings;
+  for (size_t i = 0; i < 3; ++i) {
+    const absl::string_view list = parser.feature(i).bytes;
+    // A number takes a byte at least.
+    if (ReadFloatList(list, floats)) CHECK_LE(4 * floats.size(), list.size());
+    if (ReadInt64List(list, ints)) CHECK_LE(ints.size(), list.size());
+    if (!ReadBytesList(list, strings)) continue;
+    for (const absl::string_view each : strings) {
+      CHECK(each.data() >= list.data() &&
+            each.data() + each.size() <= list.data() + list.size());
+    }
+  }
+}
+
+void FuzzFile(const std::string& path) {
+  TfrecordSource source;
+  source.files = {{path}};
+  source.features.entries[""].feature = "x";
+  source.labels.entries[""].feature = "y";
+  const auto opened = OpenTfrecordSource(source);
+  if (!opened.ok()) return;
+  const auto reader = (*opened)->MakeReader();
+  CHECK(reader.ok()) << reader.status();
+  for (int64_t i = 0; i < (*opened)->example_count(); ++i) {
+    const auto example = (*reader)->Read(i);
+    CHECK(!example.ok() ||
+          (*example)->features[0].count ==
+              NumElements((*opened)->spec().features[0].shape));
+  }
+}
+
+}  // namespace
+
+void Fuzz(FuzzInput input) {
+  if (input.Byte() % 2 == 1) {
+    FuzzExample(std::string(input.rest()));
+  } else {
+    FuzzFile(PathOf(input.rest()));
+  }
+}
+
+}  // namespace paceline

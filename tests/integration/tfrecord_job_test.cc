@@ -1,0 +1,83 @@
+// The same examples from IDX and from TFRecord files train the same model.
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/harness/small_job.h"
+#include "tests/integration/harness/time_limit.h"
+#include "tests/tfrecord_builder.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr size_t kImageBytes = 64;
+constexpr char kSource[] =
+    "{files: [train-0.tfrecord, train-1.tfrecord], features: "
+    "{feature: image, shape: [8, 8, 1]}, labels: label}";
+
+class TfrecordTest : public testing::Test {
+ protected:
+  // Writes the training set as two files, of which the first is shorter.
+  void WriteRecords() {
+    const std::string images = Read("train-images").substr(16);
+    const std::string labels = Read("train-labels").substr(8);
+    std::string files[2];
+    for (size_t i = 0; i < labels.size(); ++i) {
+      const std::string image = images.substr(i * kImageBytes, kImageBytes);
+      files[i < 200 ? 0 : 1] +=
+          Record(ExampleOf({{"image", BytesFeature({image})},
+                            {"label", Int64Feature({labels[i]})}}));
+    }
+    WriteText(job_.folder() / "train-0.tfrecord", files[0]);
+    WriteText(job_.folder() / "train-1.tfrecord", files[1]);
+  }
+
+  std::string Read(const std::string& name) const {
+    return ReadText(job_.folder() / name);
+  }
+
+  // The history of training in step, which is the same each time.
+  nlohmann::json HistoryWith(const std::vector<std::string>& arguments) const {
+    std::vector<std::string> all = {"--set", "strategy=multi_worker_mirrored",
+                                    "--set", "cluster={worker: 2}"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    Process run = job_.Run(all);
+    EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+    nlohmann::json history = job_.Result()["history"];
+    for (nlohmann::json& epoch : history) epoch.erase("seconds");
+    return history;
+  }
+
+  const SmallJob job_;
+};
+
+TEST_F(TfrecordTest, TrainsAsFromOtherFormats) {
+  WriteRecords();
+  const nlohmann::json expected = HistoryWith({});
+  ASSERT_EQ(expected.size(), 3U);
+  EXPECT_EQ(
+      HistoryWith({"--set", absl::StrCat("data.train={tfrecord: ", kSource,
+                                         ", scale: 0.00392156862745098, "
+                                         "shuffle: true}")}),
+      expected);
+}
+
+TEST_F(TfrecordTest, ADamagedRecordEndsTheJob) {
+  WriteRecords();
+  std::string second = Read("train-1.tfrecord");
+  second[second.size() - 5] ^= 1;
+  WriteText(job_.folder() / "train-1.tfrecord", second);
+  Process run =
+      job_.Run({"--set", absl::StrCat("data.train={tfrecord: ", kSource, "}")});
+  EXPECT_EQ(run.Wait(kJobLimit), 1);
+  EXPECT_THAT(run.Errors(), HasSubstr("train-1.tfrecord: record 400, at byte"));
+  EXPECT_THAT(job_.Result()["error"]["message"].get<std::string>(),
+              HasSubstr("the checksum of its content is wrong"));
+}
+
+}  // namespace
+}  // namespace paceline

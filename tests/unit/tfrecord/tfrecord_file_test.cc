@@ -1,0 +1,125 @@
+#include "common/tfrecord/tfrecord_file.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/tfrecord_builder.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class TfrecordFileTest : public testing::Test {
+ protected:
+  TfrecordFileTest()
+      : path_(absl::StrCat(testing::TempDir(), "tfrecord_file_test.",
+                           getpid())) {}
+  ~TfrecordFileTest() override { std::filesystem::remove(path_); }
+
+  void Write(const std::string& bytes) {
+    std::ofstream(path_, std::ios::binary) << bytes;
+  }
+  absl::Status OpenError(const std::string& bytes) {
+    Write(bytes);
+    return TfrecordFile::Open(path_).status();
+  }
+
+  const std::string path_;
+};
+
+TEST_F(TfrecordFileTest, ReadsRecordsInAnyOrder) {
+  // Some fill more than a window of headers.
+  std::vector<std::string> contents;
+  for (const size_t size : {3, 0, 70'000, 200'000, 5, 66'000, 1}) {
+    contents.push_back(std::string(size, static_cast<char>('a' + size % 26)));
+  }
+  std::string bytes;
+  for (const std::string& content : contents) bytes += Record(content);
+  Write(bytes);
+  const auto file = TfrecordFile::Open(path_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_EQ(file->record_count(), 7);
+  std::string buffer;
+  for (const int64_t index : {6, 2, 0, 3, 1, 5, 4}) {
+    const auto read = file->Read(index, buffer);
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(*read, contents[index]);
+  }
+}
+
+TEST_F(TfrecordFileTest, ReadsManySmallRecords) {
+  std::string bytes;
+  for (int i = 0; i < 10'000; ++i) bytes += Record(std::to_string(i));
+  Write(bytes);
+  const auto file = TfrecordFile::Open(path_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_EQ(file->record_count(), 10'000);
+  std::string buffer;
+  for (const int64_t index : {0, 4'095, 4'096, 9'999}) {
+    EXPECT_EQ(*file->Read(index, buffer), std::to_string(index));
+  }
+}
+
+TEST_F(TfrecordFileTest, MayHaveNoRecord) {
+  Write("");
+  const auto file = TfrecordFile::Open(path_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->record_count(), 0);
+}
+
+TEST_F(TfrecordFileTest, RefusesDamagedFiles) {
+  const std::string first = Record("first");
+  const std::string second = Record("second");
+  // Cut anywhere within the second record.
+  for (size_t size = 1; size < second.size(); ++size) {
+    const absl::Status error = OpenError(first + second.substr(0, size));
+    EXPECT_TRUE(absl::IsDataLoss(error)) << size;
+    EXPECT_THAT(error.message(),
+                HasSubstr("record 1, at byte 21: the file ends within it"));
+  }
+  EXPECT_THAT(OpenError("This is a text, and no record at all.").message(),
+              AllOf(HasSubstr(path_), HasSubstr("record 0, at byte 0"),
+                    HasSubstr("expected a file of TFRecords")));
+  std::string flipped = first + second;
+  flipped[21] ^= 1;
+  EXPECT_THAT(OpenError(flipped).message(),
+              HasSubstr("record 1, at byte 21: the checksum of its size"));
+  EXPECT_THAT(OpenError("\x1f\x8b\x08 and so on, compressed").message(),
+              HasSubstr("compressed by gzip"));
+  const std::string huge = LittleEndian(uint64_t{1} << 63, 8);
+  const absl::Status error = OpenError(huge + MaskedChecksum(huge) + first);
+  EXPECT_TRUE(absl::IsResourceExhausted(error));
+  EXPECT_THAT(error.message(), HasSubstr("expected at most 268435456"));
+}
+
+TEST_F(TfrecordFileTest, NoticesChanges) {
+  const std::string bytes = Record("first") + Record("second");
+  Write(bytes);
+  const auto file = TfrecordFile::Open(path_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  std::string buffer;
+
+  std::string changed = bytes;
+  changed[12] = 'F';
+  Write(changed);
+  EXPECT_THAT(file->Read(0, buffer).status().message(),
+              HasSubstr("record 0, at byte 0: the checksum of its content"));
+  EXPECT_TRUE(file->Read(1, buffer).ok());
+
+  Write(Record("other") + Record("length") + Record("third"));
+  EXPECT_TRUE(file->Read(1, buffer).ok());
+  Write(Record("o") + Record("length") + Record("third"));
+  EXPECT_THAT(file->Read(1, buffer).status().message(),
+              HasSubstr("has changed since the file was opened"));
+  Write("");
+  EXPECT_TRUE(absl::IsDataLoss(file->Read(1, buffer).status()));
+}
+
+}  // namespace
+}  // namespace paceline
