@@ -225,7 +225,10 @@ absl::StatusOr<RemoteUrl> ParseRemoteUrl(absl::string_view text) {
   }
   RETURN_IF_ERROR(ReadBucket(text, host, url));
   url.path = std::string(rest);
-  if (MayLeadElsewhere(rest)) return Wrong(text, kExpectedParts);
+  // The key's own "%2e%2e" is encoded once more; some servers decode twice.
+  if (MayLeadElsewhere(rest) || MayLeadElsewhere(Decoded(rest).value_or(""))) {
+    return Wrong(text, kExpectedParts);
+  }
   return url;
 }
 

@@ -19,6 +19,7 @@
 #include "common/base/errno_error.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "common/base/write_all.h"
 #include "common/identity/sha256.h"
 
 namespace paceline {
@@ -195,14 +196,9 @@ absl::Status CacheEntry::DropPart() {
 }
 
 absl::Status CacheEntry::Append(absl::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written =
-        pwrite(part_.get(), bytes.data(), bytes.size(), part_bytes_);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return ErrnoError("cannot write", part_path());
-    part_bytes_ += written;
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
+  RETURN_IF_ERROR(WriteAllAt(part_, part_path(),
+                             static_cast<uint64_t>(part_bytes_), bytes));
+  part_bytes_ += static_cast<int64_t>(bytes.size());
   if (part_bytes_ - synced_bytes_ < kMaxUnsyncedBytes) return absl::OkStatus();
   return SyncPart();
 }

@@ -81,14 +81,17 @@ std::vector<Kept> KeptIn(const std::string& cache, const std::string& own) {
   for (const fs::directory_entry& entry : EntriesOf(cache)) {
     if (!IsFolder(entry)) continue;
     const std::string folder = entry.path().string();
+    // The part first: if it becomes a complete file meanwhile, it counts twice.
+    if (folder != own) {
+      Add({folder, folder + "/part", /*is_part=*/true}, PromiseTo(folder),
+          kept);
+    }
     for (const fs::directory_entry& version : EntriesOf(folder)) {
       if (!IsFolder(version)) continue;
       for (const fs::directory_entry& file : EntriesOf(version.path())) {
         Add({folder, file.path().string()}, 0, kept);
       }
     }
-    if (folder == own) continue;
-    Add({folder, folder + "/part", /*is_part=*/true}, PromiseTo(folder), kept);
   }
   return kept;
 }

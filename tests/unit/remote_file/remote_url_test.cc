@@ -83,6 +83,7 @@ TEST(RemoteUrlTest, WhatProgramsMayReadDifferentlyIsRefused) {
                            "s3://bucket",
                            "s3://bucket/../key",
                            "s3://bucket/data/..;x/key",
+                           "s3://bucket/data/%2e%2e/key",
                            "s3://bucket/a\nb"}) {
     EXPECT_FALSE(ParseRemoteUrl(text).ok()) << text;
   }
