@@ -1,5 +1,6 @@
 #include "common/base/size_text.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 
@@ -15,7 +16,7 @@ std::string SizeText(uint64_t bytes) {
   double value = static_cast<double>(bytes);
   size_t unit = 0;
   while (value >= kNextUnit && unit + 1 < std::size(kUnits)) {
-    value /= 1024;
+    value = std::max(1.0, value / 1024);
     ++unit;
   }
   return absl::StrFormat("%.4g %s", value, kUnits[unit]);

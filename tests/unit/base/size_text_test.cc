@@ -18,6 +18,7 @@ TEST(SizeTextTest, HasTheLargestUnitAndFourDigits) {
       {1023, "1023 B"},
       {1024, "1 KiB"},
       {1536, "1.5 KiB"},
+      {1'048'166, "1 MiB"},
       {(1 << 20) - 1, "1 MiB"},
       {1000 << 20, "1000 MiB"},
       {uint64_t{64} << 30, "64 GiB"},
