@@ -15,7 +15,8 @@ inline constexpr size_t kSentFilePieceBytes = 1 << 20;
 
 // Files that the coordinator takes in a call.
 inline constexpr int kMaxFilesInCall = 10'000;
-// Files that are told in a call: their names and hashes have up to 1 KiB each.
+// Files that are told in a call: their paths have up to 1 KiB each, and all
+// together fit in its request.
 inline constexpr size_t kToldFilesInCall = 3000;
 
 }  // namespace paceline

@@ -103,7 +103,7 @@ absl::Status CheckUsage(absl::string_view field, const v1::Usage& usage) {
 absl::Status CheckReport(absl::string_view field,
                          const v1::TaskReport& report) {
   RETURN_IF_ERROR(
-      CheckVisibleAscii(absl::StrCat(field, ".job"), report.task().job()));
+      CheckSafeName(absl::StrCat(field, ".job"), report.task().job()));
   RETURN_IF_ERROR(TaskFromProto(report.task().task()).status());
   if (report.state() != v1::TASK_STATE_RUNNING &&
       report.state() != v1::TASK_STATE_OVER) {
@@ -162,7 +162,7 @@ absl::Status CheckDaemon(const v1::DaemonRecord& record) {
 }
 
 absl::Status CheckSync(const v1::SyncRequest& request) {
-  RETURN_IF_ERROR(CheckVisibleAscii("daemon", request.daemon()));
+  RETURN_IF_ERROR(CheckSafeName("daemon", request.daemon()));
   if (request.sequence() == 0) return Invalid("sequence", "0", "1 or more");
   RETURN_IF_ERROR(CheckTraits(request));
   RETURN_IF_ERROR(CheckAtMost("tasks", request.tasks_size(), kMaxTasksHeld));

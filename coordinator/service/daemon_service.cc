@@ -216,6 +216,7 @@ absl::Status DaemonService::AppendLog(const v1::AppendLogRequest& request,
 
 absl::Status DaemonService::AddOutputs(const v1::AddOutputsRequest& request) {
   RETURN_IF_ERROR(CheckFileCount("files", request.files_size()));
+  RETURN_IF_ERROR(CheckFileCount("removed", request.removed_size()));
   RETURN_IF_ERROR(CheckJobFiles("files", request.files(), kOutputFolder));
   RETURN_IF_ERROR(CheckContents(files_, request.files()));
   for (const std::string& path : request.removed()) {
