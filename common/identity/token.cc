@@ -43,8 +43,7 @@ absl::StatusOr<std::string> ReadTokenFile(const std::string& path) {
   if (IsToken(token)) return std::string(token);
   return absl::InvalidArgumentError(absl::StrCat(
       path, ": this is no token; expected one line with ", kTokenPrefix,
-      " and ", 2 * kTokenBytes,
-      " hexadecimal digits, as `coordinator token create` prints it"));
+      " and ", 2 * kTokenBytes, " hexadecimal digits"));
 }
 
 }  // namespace paceline
