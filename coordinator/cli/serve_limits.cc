@@ -50,6 +50,17 @@ absl::Status SetSize(absl::string_view option, const std::string& text,
   return absl::OkStatus();
 }
 
+absl::StatusOr<uint64_t> ParseUploadRate(const std::string& text) {
+  // All files of a submission must come before the first may be swept, within
+  // an hour.
+  constexpr uint64_t kMinRate = 1 << 20;
+  ASSIGN_OR_RETURN(const uint64_t rate, ParseSize("--max-upload-rate", text));
+  if (rate >= kMinRate) return rate;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--max-upload-rate: \"", text,
+                   "\"; expected at least 1MiB, which is meant a second"));
+}
+
 }  // namespace
 
 absl::Status AddQuota(absl::string_view text, Quotas& quotas) {
@@ -100,6 +111,9 @@ void ServeLimits::AddTo(CLI::App& verb) {
   verb.add_option("--max-store", max_store,
                   "Size of all jobs' files together; more are refused.")
       ->capture_default_str();
+  verb.add_option("--max-upload-rate", max_upload_rate,
+                  "How much each user who has a token may upload in a second, "
+                  "at least 1MiB; default any. Commands wait so long.");
   verb.add_option("--max-log", max_log,
                   "Size of each task's log; the rest is dropped.")
       ->capture_default_str();
@@ -122,6 +136,9 @@ absl::Status ServeLimits::ApplyTo(ServiceServerOptions& server) const {
   }
   if (!keep_size.empty()) {
     RETURN_IF_ERROR(SetSize("--keep-size", keep_size, server.retention.bytes));
+  }
+  if (!max_upload_rate.empty()) {
+    ASSIGN_OR_RETURN(server.max_upload_rate, ParseUploadRate(max_upload_rate));
   }
   server.max_queued = max_queued;
   for (const std::string& quota : quotas) {

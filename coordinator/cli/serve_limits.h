@@ -25,6 +25,8 @@ struct ServeLimits {
   std::string max_log = "64MiB";
   std::string max_file = "64GiB";
   std::string max_store = "1TiB";
+  // "": any. A second.
+  std::string max_upload_rate;
   int max_queued = ServiceServerOptions().max_queued;
   std::vector<std::string> quotas;
 

@@ -4,6 +4,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "common/transfer/job_paths.h"
 #include "common/transfer/pieces.h"
@@ -25,17 +28,29 @@ absl::Status Find(FileStore& files, const v1::FindFilesRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status Put(FileStore& files, const v1::PutFileRequest& request,
+// Nobody waits here: the sender does, as the answer says, or its next piece is
+// not taken.
+absl::Status Put(FileStore& files, UploadLimit& limit, const Person& person,
+                 const v1::PutFileRequest& request,
                  v1::PutFileResponse& response) {
+  UploadLimit::Answer answer;
+  // Daemons have no user.
+  if (!person.user.empty()) {
+    answer = limit.Ask(person.user, request.content().size(), MonotonicNow());
+  }
   absl::StatusOr<v1::FileProgress> progress =
-      files.Append(request.sha256(), request.size_bytes(), request.offset(),
-                   request.content());
+      answer.is_granted ? files.Append(request.sha256(), request.size_bytes(),
+                                       request.offset(), request.content())
+                        : files.Find(request.sha256());
   // A gap: the sender learns where to go on.
   if (absl::IsOutOfRange(progress.status())) {
     progress = files.Find(request.sha256());
   }
-  if (progress.ok()) *response.mutable_progress() = *std::move(progress);
-  return progress.status();
+  RETURN_IF_ERROR(progress.status());
+  *response.mutable_progress() = *std::move(progress);
+  response.set_pause_micros(absl::ToInt64Microseconds(
+      absl::Ceil(answer.pause, absl::Microseconds(1))));
+  return absl::OkStatus();
 }
 
 absl::Status Get(FileStore& files, const v1::GetFileRequest& request,
@@ -48,8 +63,9 @@ absl::Status Get(FileStore& files, const v1::GetFileRequest& request,
 
 }  // namespace
 
-FileService::FileService(FileStore& files)
-    : RpcService(v1::FileService::service_full_name()) {
+FileService::FileService(FileStore& files, uint64_t max_upload_rate)
+    : RpcService(v1::FileService::service_full_name()),
+      upload_limit_(max_upload_rate) {
   AddMessages<v1::FindFilesRequest, v1::FindFilesResponse>(
       "FindFiles", kMaxFindRequestBytes,
       [&files](const auto& request, auto& response, const Done& done) {
@@ -58,8 +74,9 @@ FileService::FileService(FileStore& files)
       Access::kPeople);
   AddMessages<v1::PutFileRequest, v1::PutFileResponse>(
       "PutFile", kMaxPutRequestBytes,
-      [&files](const auto& request, auto& response, const Done& done) {
-        done(Put(files, request, response));
+      [this, &files](const auto& request, auto& response, const Done& done,
+                     const Person& person) {
+        done(Put(files, upload_limit_, person, request, response));
       },
       Access::kPeople);
   AddMessages<v1::GetFileRequest, v1::GetFileResponse>(

@@ -3,7 +3,10 @@
 #ifndef PACELINE_COORDINATOR_SERVICE_FILE_SERVICE_H_
 #define PACELINE_COORDINATOR_SERVICE_FILE_SERVICE_H_
 
+#include <cstdint>
+
 #include "common/rpc/rpc_service.h"
+#include "coordinator/service/upload_limit.h"
 #include "coordinator/store/file_store.h"
 
 namespace paceline {
@@ -11,7 +14,11 @@ namespace paceline {
 // Thread-safe. `files` must outlive the service.
 class FileService : public RpcService {
  public:
-  explicit FileService(FileStore& files);
+  // `max_upload_rate`: in bytes a second, of each user with a token.
+  FileService(FileStore& files, uint64_t max_upload_rate);
+
+ private:
+  UploadLimit upload_limit_;
 };
 
 }  // namespace paceline

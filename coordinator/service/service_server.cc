@@ -110,7 +110,7 @@ ServiceServer::ServiceServer(const ServiceServerOptions& options,
       authorizer_(std::move(authorizer)),
       housekeeper_(options.retention, *queue_, *files_, *logs_),
       daemons_(std::move(key), *queue_, *files_, *logs_),
-      file_service_(*files_),
+      file_service_(*files_, options.max_upload_rate),
       jobs_(options.version, *queue_, *files_, *logs_),
       tokens_(*authorizer_, options.secret.has_value()) {}
 

@@ -47,6 +47,8 @@ struct ServiceServerOptions {
   Quotas quotas;
   // Of all users.
   int max_queued = JobQueueOptions().max_queued;
+  // In bytes a second, of each user with a token; above 0.
+  uint64_t max_upload_rate = kAnyUploadRate;
 };
 
 // It may die at any moment: another one with the same store goes on.

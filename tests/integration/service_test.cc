@@ -7,6 +7,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "common/base/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/integration/harness/small_job.h"
@@ -222,10 +224,19 @@ TEST(ServiceDataTest, EachTaskReadsBelowTheFoldersOfItsOwnDaemon) {
 // A service with a secret.
 class ServiceTokenTest : public testing::Test {
  protected:
-  ServiceTokenTest() {
+  explicit ServiceTokenTest(std::vector<std::string> serve_options = {}) {
     WriteText(secrets_ / "secret", std::string(64, 's') + "\n");
     service_.emplace(
-        std::vector<std::string>{"--secret-file", secrets_ / "secret"});
+        std::vector<std::string>{"--secret-file", secrets_ / "secret"},
+        std::move(serve_options));
+  }
+
+  // The file with a new token of the user.
+  std::string TokenOf(const std::string& user, const std::string& role) {
+    std::string path = secrets_ / (user + ".token");
+    WriteText(path, service_->Run({"token", "create", "--user", user, "--role",
+                                   role, "--token-file", AdminFile()}));
+    return path;
   }
 
   std::string AdminFile() const {
@@ -264,9 +275,7 @@ TEST_F(ServiceTokenTest, AFileGivesTheFirstAdminsToken) {
 }
 
 TEST_F(ServiceTokenTest, SaysWhoCallsAndIsInNoLogAndNoError) {
-  const std::string ann = secrets_ / "ann.token";
-  WriteText(ann, service_->Run({"token", "create", "--user", "ann", "--role",
-                                "view", "--token-file", AdminFile()}));
+  const std::string ann = TokenOf("ann", "view");
   service_->Run({"list", "--token-file", ann});
   Process drain = service_->Start({"drain", "a-daemon", "--token-file", ann});
   EXPECT_EQ(drain.Wait(kJobLimit), 2);
@@ -292,6 +301,36 @@ TEST_F(ServiceTokenTest, SaysWhoCallsAndIsInNoLogAndNoError) {
       EXPECT_EQ(content.find(secret), std::string::npos) << entry.path();
     }
   }
+}
+
+class ServiceUploadRateTest : public ServiceTokenTest {
+ protected:
+  ServiceUploadRateTest() : ServiceTokenTest({"--max-upload-rate", "1MiB"}) {}
+
+  Process Submit(const SmallJob& job, const std::string& token) {
+    return service_->Start({"submit", job.path(), "--token-file", token});
+  }
+};
+
+TEST_F(ServiceUploadRateTest, AnUploadTakesItsTimeAndSlowsNobodyElse) {
+  const SmallJob large;
+  constexpr int kExamples = 80'000;
+  WriteExamples(large.folder().path(), "train", kExamples);
+  const auto bytes = static_cast<double>(
+      std::filesystem::file_size(large.folder() / "train-images"));
+  const std::string ann = TokenOf("ann", "submit");
+  const std::string bob = TokenOf("bob", "submit");
+  const absl::Time start = MonotonicNow();
+  Process waits = Submit(large, ann);
+  const SmallJob small;
+  ASSERT_EQ(Submit(small, bob).Wait(kJobLimit), 0);
+  EXPECT_EQ(waits.Wait(absl::ZeroDuration()), std::nullopt);
+  ASSERT_EQ(waits.Wait(kJobLimit), 0) << waits.Errors();
+  const double seconds = absl::ToDoubleSeconds(MonotonicNow() - start);
+  // All but the bytes of a second and the last piece.
+  EXPECT_GE(seconds, bytes / (1 << 20) - 2);
+  EXPECT_LE(seconds, bytes / (1 << 20) + 10);
+  EXPECT_THAT(waits.Errors(), HasSubstr("limits the rate of uploads"));
 }
 
 }  // namespace

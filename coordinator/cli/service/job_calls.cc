@@ -23,13 +23,6 @@ constexpr absl::Duration kShortPause = absl::Milliseconds(200);
 // Between looks at what the user wants.
 constexpr absl::Duration kLook = absl::Milliseconds(50);
 
-void Pause(const VerbContext& context, absl::Duration pause) {
-  const absl::Time end = MonotonicNow() + pause;
-  while (MonotonicNow() < end && !context.is_interrupted()) {
-    absl::SleepFor(std::min(kLook, end - MonotonicNow()));
-  }
-}
-
 absl::StatusOr<v1::JobView> ViewOf(absl::StatusOr<v1::GetJobResponse> got,
                                    const VerbContext& context,
                                    absl::string_view id) {
@@ -59,6 +52,13 @@ absl::Status Patiently(const VerbContext& context, absl::Duration patience,
     }
     Pause(context, pause);
     pause = std::min(2 * pause, kMaxPause);
+  }
+}
+
+void Pause(const VerbContext& context, absl::Duration pause) {
+  const absl::Time end = MonotonicNow() + pause;
+  while (MonotonicNow() < end && !context.is_interrupted()) {
+    absl::SleepFor(std::min(kLook, end - MonotonicNow()));
   }
 }
 

@@ -32,6 +32,9 @@ absl::StatusOr<Response> PatientlyGet(const VerbContext& context,
   return response;
 }
 
+// Sleeps so long, or until the user interrupts.
+void Pause(const VerbContext& context, absl::Duration pause);
+
 // Errors of a call about the job `id`: NotFound names it.
 absl::Status AboutJob(const VerbContext& context, absl::string_view id,
                       const absl::Status& status);

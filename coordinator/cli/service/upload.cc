@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "common/base/peer_text.h"
 #include "common/base/random_access.h"
 #include "common/base/status_macros.h"
+#include "common/limits.h"
 #include "common/transfer/pieces.h"
 #include "coordinator/cli/service/job_calls.h"
 
@@ -19,6 +21,10 @@ namespace {
 // How often the coordinator may say that it has less than before. A file that
 // it has begun anew, since it was lost there, is rare.
 constexpr int kMaxRestarts = 3;
+// The coordinator did not take a piece, since another one came before it.
+constexpr absl::Duration kMinRefusedPause = absl::Milliseconds(100);
+// Pauses that a user notices, together.
+constexpr absl::Duration kLongPauses = absl::Seconds(2);
 
 absl::StatusOr<std::unique_ptr<RandomAccess>> Open(const BundledFile& bundled,
                                                    const JobBundle& bundle) {
@@ -44,8 +50,44 @@ absl::Status ReadPiece(RandomAccess& file, uint64_t offset,
       {reinterpret_cast<std::byte*>(content.data()), content.size()});
 }
 
+// Keeps to the rate of uploads that the coordinator allows.
+class Pacer {
+ public:
+  explicit Pacer(const VerbContext& context) : context_(context) {}
+
+  // Before a piece.
+  void Wait() {
+    const absl::Duration pause = std::exchange(pause_, absl::ZeroDuration());
+    paused_ += pause;
+    if (paused_ > kLongPauses && !std::exchange(has_told_, true)) {
+      context_.messages << context_.client.description()
+                        << " limits the rate of uploads; this one waits for it"
+                        << std::endl;
+    }
+    Pause(context_, pause);
+  }
+  // After a piece. Returns whether it was refused for coming too early.
+  bool TakeAnswer(const v1::PutFileResponse& response, uint64_t offset) {
+    const absl::Duration pause =
+        absl::Microseconds(static_cast<double>(response.pause_micros()));
+    const bool is_refused = pause > absl::ZeroDuration() &&
+                            !response.progress().is_complete() &&
+                            response.progress().received_bytes() <= offset;
+    pause_ = std::min(is_refused ? std::max(pause, kMinRefusedPause) : pause,
+                      limits::kMaxToldDuration);
+    return is_refused;
+  }
+
+ private:
+  const VerbContext& context_;
+  absl::Duration pause_;
+  absl::Duration paused_;
+  bool has_told_ = false;
+};
+
 absl::Status UploadFile(const VerbContext& context, const JobBundle& bundle,
-                        const BundledFile& bundled, v1::FileProgress progress) {
+                        const BundledFile& bundled, v1::FileProgress progress,
+                        Pacer& pacer) {
   if (progress.is_complete()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> file,
                    Open(bundled, bundle));
@@ -59,6 +101,7 @@ absl::Status UploadFile(const VerbContext& context, const JobBundle& bundle,
     const uint64_t offset =
         std::min<uint64_t>(progress.received_bytes(), request.size_bytes());
     RETURN_IF_ERROR(ReadPiece(*file, offset, request));
+    pacer.Wait();
     absl::StatusOr<v1::PutFileResponse> put = PatientlyGet<v1::PutFileResponse>(
         context, context.patience,
         [&] { return context.client.PutFile(request); });
@@ -71,8 +114,9 @@ absl::Status UploadFile(const VerbContext& context, const JobBundle& bundle,
     }
     RETURN_IF_ERROR(put.status());
     progress = put->progress();
-    if (!progress.is_complete() && progress.received_bytes() <= offset &&
-        ++restarts > kMaxRestarts) {
+    const bool is_refused = pacer.TakeAnswer(*put, offset);
+    if (!is_refused && !progress.is_complete() &&
+        progress.received_bytes() <= offset && ++restarts > kMaxRestarts) {
       return absl::InternalError(
           absl::StrCat(context.client.description(), " does not take ",
                        PeerText(bundled.file.path()), " beyond byte ", offset));
@@ -90,6 +134,7 @@ absl::Status UploadFiles(const VerbContext& context, const JobBundle& bundle) {
   for (const BundledFile& each : bundle.files) {
     if (known.insert(each.file.sha256()).second) files.push_back(&each);
   }
+  Pacer pacer(context);
   for (size_t begin = 0; begin < files.size(); begin += kToldFilesInCall) {
     const size_t end = std::min(files.size(), begin + kToldFilesInCall);
     v1::FindFilesRequest request;
@@ -109,7 +154,8 @@ absl::Status UploadFiles(const VerbContext& context, const JobBundle& bundle) {
     }
     for (size_t i = begin; i < end; ++i) {
       RETURN_IF_ERROR(UploadFile(context, bundle, *files[i],
-                                 found.files(static_cast<int>(i - begin))));
+                                 found.files(static_cast<int>(i - begin)),
+                                 pacer));
     }
   }
   return absl::OkStatus();

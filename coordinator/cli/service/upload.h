@@ -10,7 +10,7 @@ namespace paceline {
 
 // Sends what the coordinator lacks, from where it has stopped to receive.
 // Returns once it has all of it. Aborted if a file has changed since it was
-// hashed.
+// hashed. Pauses between pieces if the coordinator wants it.
 absl::Status UploadFiles(const VerbContext& context, const JobBundle& bundle);
 
 }  // namespace paceline

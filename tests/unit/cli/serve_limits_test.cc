@@ -43,6 +43,16 @@ TEST(ServeLimitsTest, DefaultsAreThoseOfTheStores) {
   EXPECT_EQ(server->logs.min_free_bytes, uint64_t{1} << 30);
   EXPECT_TRUE(server->quotas.empty());
   EXPECT_TRUE(server->retention.KeepsAll());
+  EXPECT_EQ(server->max_upload_rate, kAnyUploadRate);
+}
+
+TEST(ServeLimitsTest, TakesARateOfUploads) {
+  const auto server = Parse({"--max-upload-rate", "64MiB"});
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_EQ(server->max_upload_rate, 64 << 20);
+  EXPECT_EQ(ErrorOf({"--max-upload-rate", "1000KiB"}),
+            "--max-upload-rate: \"1000KiB\"; expected at least 1MiB, which is "
+            "meant a second");
 }
 
 TEST(ServeLimitsTest, TakesWhatIsKept) {

@@ -136,7 +136,7 @@ TEST_F(AuthorizerTest, EveryMethodForPeopleIsInTheTable) {
   auto logs = LogStore::Open(folder_ + "/logs", {});
   ASSERT_TRUE(files.ok() && logs.ok());
   const JobService jobs("1.0", *queue_, **files, **logs);
-  const FileService file_service(**files);
+  const FileService file_service(**files, kAnyUploadRate);
   const TokenService tokens(*authorizer_, true);
   for (const RpcService* service :
        std::vector<const RpcService*>{&jobs, &file_service, &tokens}) {

@@ -51,6 +51,7 @@ class ServiceServerTest : public testing::Test {
     options.listen_address = "127.0.0.1:0";
     options.store_folder = folder_;
     options.version = "1.0";
+    options.max_upload_rate = max_upload_rate_;
     if (has_secret) options.secret = *JobSecret::FromText(kSecret);
     auto server = ServiceServer::Start(options);
     ASSERT_TRUE(server.ok()) << server.status();
@@ -139,6 +140,7 @@ class ServiceServerTest : public testing::Test {
   v1::SyncResponse Sync() { return Follow(StartSync()); }
 
   const std::string folder_;
+  uint64_t max_upload_rate_ = kAnyUploadRate;
   std::unique_ptr<ServiceServer> server_;
   std::unique_ptr<ServiceClient> client_;
   v1::SyncRequest daemon_;
@@ -262,6 +264,54 @@ TEST_F(ServiceServerTest, WithoutASecretTokensKeepNobodyOut) {
   // One that is shown counts.
   EXPECT_TRUE(
       absl::IsPermissionDenied(ConnectWith(token)->ListTokens({}).status()));
+}
+
+// What a user sends too early is not taken. Others are not concerned.
+TEST_F(ServiceServerTest, EachUserUploadsAtTheRateThatIsAllowed) {
+  max_upload_rate_ = 1 << 20;
+  Start();
+  const auto ann = ConnectWith(CreateToken("ann", v1::ROLE_SUBMIT).token());
+  const auto bob = ConnectWith(CreateToken("bob", v1::ROLE_SUBMIT).token());
+  v1::PutFileRequest request;
+  const std::string content(3 << 20, 'x');
+  request.set_sha256(Sha256Hex(content));
+  request.set_size_bytes(content.size());
+  request.set_content(content.substr(0, 2 << 20));
+  auto put = ann->PutFile(request);
+  ASSERT_TRUE(put.ok()) << put.status();
+  EXPECT_EQ(put->progress().received_bytes(), 2 << 20);
+  // A second's were there.
+  const absl::Time start = MonotonicNow();
+  const absl::Duration pause = absl::Microseconds(put->pause_micros());
+  EXPECT_GT(pause, absl::Milliseconds(900));
+  EXPECT_LT(pause, absl::Milliseconds(1100));
+
+  request.set_offset(2 << 20);
+  request.set_content(content.substr(2 << 20));
+  put = ann->PutFile(request);
+  ASSERT_TRUE(put.ok()) << put.status();
+  if (MonotonicNow() < start + pause / 2) {
+    EXPECT_EQ(put->progress().received_bytes(), 2 << 20);
+    EXPECT_GT(put->pause_micros(), 0);
+  }
+  // Those who prove the secret have no limit.
+  for (int i = 0; i < 3; ++i) {
+    const std::string other(2 << 20, static_cast<char>('a' + i));
+    Put(other);
+  }
+  v1::PutFileRequest small;
+  small.set_sha256(Sha256Hex("small"));
+  small.set_size_bytes(5);
+  small.set_content("small");
+  const auto other = bob->PutFile(small);
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_TRUE(other->progress().is_complete());
+  EXPECT_EQ(other->pause_micros(), 0);
+
+  absl::SleepFor(start + pause - MonotonicNow());
+  put = ann->PutFile(request);
+  ASSERT_TRUE(put.ok()) << put.status();
+  EXPECT_TRUE(put->progress().is_complete());
 }
 
 TEST_F(ServiceServerTest, ASubmissionNeedsItsFiles) {

@@ -11,6 +11,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/identity/sha256.h"
 #include "coordinator/cli/service/service_verb.h"
@@ -48,6 +49,12 @@ class FakeFiles : public RpcService {
         "PutFile", kLimit,
         [this](const auto& request, auto& response, const Done& done) {
           pieces.push_back(request.content().size());
+          response.set_pause_micros(absl::ToInt64Microseconds(pause));
+          if (refused_pieces > 0) {
+            --refused_pieces;
+            *response.mutable_progress() = ProgressOf(request.sha256());
+            return done(absl::OkStatus());
+          }
           std::string& content = contents[request.sha256()];
           if (request.offset() == content.size()) content += request.content();
           *response.mutable_progress() = ProgressOf(request.sha256());
@@ -88,6 +95,9 @@ class FakeFiles : public RpcService {
   std::vector<size_t> pieces;
   std::vector<uint64_t> offsets;
   int lost_answers = 0;
+  // What answers say, and how many of the next pieces come too early.
+  absl::Duration pause;
+  int refused_pieces = 0;
 };
 
 // Has one job, which goes through the states that are given.
@@ -297,6 +307,21 @@ TEST_F(ServiceVerbsTest, UploadsGoOnWhereTheyHaveStopped) {
   files_.contents[Sha256Hex(content)] = content.substr(0, 1 << 20);
   EXPECT_EQ(Run(MakeSubmitVerb(), {job}), 0) << error_;
   EXPECT_THAT(files_.pieces, ElementsAre(fs::file_size(job), 10));
+}
+
+TEST_F(ServiceVerbsTest, UploadsWaitWhereTheirRateIsLimited) {
+  const std::string job = WriteJob();
+  files_.pause = absl::Milliseconds(500);
+  // More than an upload has restarts.
+  files_.refused_pieces = 4;
+  const absl::Time start = MonotonicNow();
+  EXPECT_EQ(Run(MakeSubmitVerb(), {job}), 0) << error_;
+  EXPECT_EQ(files_.pieces.size(), 4 + 3);
+  // Nobody waits after the last one.
+  EXPECT_GE(MonotonicNow() - start, 6 * files_.pause);
+  EXPECT_EQ(messages_.str(),
+            client_->description() +
+                " limits the rate of uploads; this one waits for it\n");
 }
 
 TEST_F(ServiceVerbsTest, ABeginningOfAnotherFileIsSentAnew) {
