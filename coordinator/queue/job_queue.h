@@ -88,6 +88,10 @@ struct JobQueueOptions {
   absl::Duration start_failure_timeout = absl::Seconds(10);
   // For daemons that an earlier queue knew to report what they hold.
   absl::Duration settle_timeout = absl::Seconds(15);
+  // A start that a machine which goes away has ended is no failure, unless it
+  // is one of so many in a row that have not run for so long.
+  uint32_t max_departures = 100;
+  absl::Duration long_start = absl::Minutes(10);
   // Before a job that failed is started again: doubled with each failure.
   absl::Duration min_backoff = absl::Seconds(10);
   absl::Duration max_backoff = absl::Minutes(5);

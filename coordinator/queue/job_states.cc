@@ -112,6 +112,7 @@ void JobQueue::State::Start(Job& job, const Assignment& assignment,
   if (record.started_micros() == 0) {
     record.set_started_micros(absl::ToUnixMicros(now));
   }
+  record.set_last_started_micros(absl::ToUnixMicros(now));
   record.set_not_before_micros(0);
   record.set_kill_micros(absl::ToUnixMicros(now + options.start_timeout));
   record.clear_error();
@@ -215,8 +216,20 @@ void JobQueue::State::LeaderOver(Job& job, const v1::Placement& leader,
 }
 
 void JobQueue::State::Requeue(Job& job, absl::string_view why, absl::Time now) {
-  job.record.set_not_before_micros(
-      absl::ToUnixMicros(now + options.min_backoff));
+  v1::JobRecord& record = job.record;
+  const absl::Duration ran =
+      now - absl::FromUnixMicros(record.last_started_micros());
+  record.set_departures(ran < options.long_start ? record.departures() + 1 : 0);
+  // Something that moves with the job ends it, and no machine.
+  if (record.departures() >= options.max_departures) {
+    Fail(job,
+         absl::StrCat(why, "; ", record.departures(),
+                      " starts in a row were asked to leave within ",
+                      absl::FormatDuration(options.long_start)),
+         now);
+    return;
+  }
+  record.set_not_before_micros(absl::ToUnixMicros(now + options.min_backoff));
   BeginEnding(job, v1::JOB_STATE_QUEUED, why, now);
 }
 

@@ -147,8 +147,8 @@ struct JobQueue::State {
   void SetState(Job& job, v1::JobState state);
   void GiveUpSilentTasks(Job& job, absl::Time now);
   void LeaderOver(Job& job, const v1::Placement& leader, absl::Time now);
-  // A task's machine goes away, which is no failure of the job: it goes on
-  // elsewhere.
+  // A task's machine goes away, which is no failure of the job, unless it
+  // happens all the time: it goes on elsewhere.
   void Requeue(Job& job, absl::string_view why, absl::Time now);
   // The start failed: the job ends, or is queued again.
   void Fail(Job& job, absl::string_view error, absl::Time now);

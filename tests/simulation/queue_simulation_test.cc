@@ -35,6 +35,9 @@ class QueueSimulationTest : public SeededTest {
     options.seed = seed_;
     options.coordinator.queue.version = "1";
     options.coordinator.queue.daemon_timeout = absl::Minutes(1);
+    options.coordinator.queue.max_departures = 5;
+    // No start takes so long.
+    options.coordinator.queue.long_start = absl::Hours(1);
     options.coordinator.crash_chance = 0.001;
     return options;
   }
@@ -47,6 +50,7 @@ class QueueSimulationTest : public SeededTest {
     EXPECT_GT(service.coordinator_deaths(), 0) << "nothing went wrong";
     EXPECT_GT(service.daemon_deaths(), 0) << "nothing went wrong";
     forgotten_ = service.forgotten_daemons();
+    EXPECT_GT(service.departed_jobs(), 0) << "no job departed all the time";
     EXPECT_GT(service.ledger().start_count(), 2 * options.jobs);
   }
 
@@ -73,6 +77,7 @@ TEST_P(QueueSimulationTest, EachJobRunsOnceUnderQuotas) {
 TEST_P(QueueSimulationTest, EachJobRunsOnceThoughTheCoordinatorHardlyLives) {
   ServiceOptions options = SmallService();
   options.jobs = 50;
+  options.departing = 0.3;
   options.coordinator.crash_chance = 0.02;
   options.longest_absence = absl::Seconds(5);
   ExpectEachJobRunsOnce(options);

@@ -14,6 +14,9 @@ namespace {
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 constexpr int kUsers = 5;
+// The names of jobs of which each start departs, and how often these may fail.
+constexpr char kDepartingName[] = "departing";
+constexpr uint32_t kDepartingRetries = 2;
 // Until a leader notices that a task was lost, and tasks that their leader has
 // ended.
 constexpr absl::Duration kLossTime = absl::Seconds(8);
@@ -40,6 +43,10 @@ v1::TaskGroup Group(v1::TaskType type, int count, const v1::Resources& each) {
 
 bool HasPs(const v1::Submission& submission) {
   return submission.groups_size() == 2;
+}
+
+bool IsDeparting(const v1::Submission& submission) {
+  return absl::StartsWith(submission.name(), kDepartingName);
 }
 
 size_t CountTasks(const v1::Submission& submission) {
@@ -100,6 +107,10 @@ v1::Submission Service::DrawJob(int index) {
   }
   *job.mutable_leader() = Size(1, 1);
   job.set_retries(1'000'000);
+  if (simulator_.Chance(options_.departing)) {
+    job.set_name(absl::StrCat(kDepartingName, index));
+    job.set_retries(kDepartingRetries);
+  }
   if (simulator_.Chance(options_.with_timeout)) {
     job.set_timeout_micros(absl::ToInt64Microseconds(4 * options_.longest_job));
   }
@@ -271,6 +282,7 @@ void Service::TaskStarted(const RunningTask& task,
     const int codes[] = {kJobFailed, kBadInput, kRestart};
     exit_code = codes[simulator_.Index(3)];
   }
+  if (IsDeparting(SubmissionOf(task.job))) exit_code = kRestart;
   EndLeader({task.job, task.generation, kLeaderTask},
             simulator_.Between(absl::Seconds(1), options_.longest_job),
             exit_code);
@@ -320,6 +332,10 @@ void Service::CheckOutcomes() {
                                    options_.jobs, " submissions"));
   }
   for (const auto& [id, record] : store_.jobs) {
+    if (IsDeparting(record.submission())) {
+      CheckDeparting(record);
+      continue;
+    }
     const auto last = starts_.find({id, record.generation()});
     const std::optional<int> exit_code =
         last != starts_.end() && last->second.has_ended
@@ -342,6 +358,25 @@ void Service::CheckOutcomes() {
           id, " ended as ", v1::JobState_Name(record.state()), " (",
           record.error(), "), its leader with ", exit_code.value_or(-1)));
     }
+  }
+}
+
+void Service::CheckDeparting(const v1::JobRecord& record) {
+  // The start that is one departure too many has failed; failed ones may come
+  // before it.
+  const uint32_t most_starts =
+      options_.coordinator.queue.max_departures + kDepartingRetries;
+  const bool is_right = record.generation() <= most_starts &&
+                        (record.state() == v1::JOB_STATE_FAILED ||
+                         (record.state() == v1::JOB_STATE_STOPPED &&
+                          stopped_.contains(record.id())));
+  if (!is_right) {
+    ledger_.Violation(absl::StrCat(
+        record.id(), " ended as ", v1::JobState_Name(record.state()), " (",
+        record.error(), ") after ", record.generation(), " starts"));
+  }
+  if (absl::StrContains(record.error(), "starts in a row")) {
+    ++departed_jobs_;
   }
 }
 

@@ -36,6 +36,8 @@ struct ServiceOptions {
   double stopped = 0.05;
   double with_timeout = 0.3;
   double failing = 0.05;
+  // Jobs of which each start ends as if its machine went away.
+  double departing = 0.05;
   // Time between two deaths of some daemon, and between two times at which
   // one is cut off.
   absl::Duration death_interval = absl::Minutes(1);
@@ -65,6 +67,8 @@ class Service : public DaemonProcess::World {
   int coordinator_deaths() const { return coordinator_deaths_; }
   int daemon_deaths() const { return daemon_deaths_; }
   int forgotten_daemons() const { return forgotten_daemons_; }
+  // Jobs that failed since each of their starts departed.
+  int departed_jobs() const { return departed_jobs_; }
 
   // --- DaemonProcess::World ---
   std::shared_ptr<CoordinatorProcess> coordinator() override {
@@ -106,6 +110,7 @@ class Service : public DaemonProcess::World {
   void EndLeader(const RunningTask& leader, absl::Duration delay,
                  int exit_code);
   bool AllEnded() const;
+  void CheckDeparting(const v1::JobRecord& record);
 
   const ServiceOptions options_;
   Simulator simulator_;
@@ -124,6 +129,7 @@ class Service : public DaemonProcess::World {
   int daemon_deaths_ = 0;
   // Those that came back after the queue had forgotten them.
   int forgotten_daemons_ = 0;
+  int departed_jobs_ = 0;
 };
 
 }  // namespace paceline

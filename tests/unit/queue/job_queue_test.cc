@@ -6,7 +6,6 @@
 
 #include <string>
 
-#include "coordinator/queue/queue_state.h"
 #include "tests/unit/queue/queue_fixture.h"
 
 namespace paceline {
@@ -14,28 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class JobQueueTest : public QueueFixture {
- protected:
-  // The job's one worker and its leader run on the only daemon.
-  std::string Run(const v1::Submission& job) {
-    AddDaemon("a", 4);
-    const std::string id = Submit(job);
-    FollowAll();
-    CHECK_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
-    return id;
-  }
-  // The leader ends, and the worker after it.
-  void EndWith(const std::string& id, int exit_code) {
-    End("a", id, v1::TASK_TYPE_CHIEF, exit_code);
-    End("a", id, v1::TASK_TYPE_WORKER, exit_code);
-    FollowAll();
-  }
-  static v1::Submission Retried(uint32_t retries) {
-    v1::Submission job = JobOf(1, 1);
-    job.set_retries(retries);
-    return job;
-  }
-};
+using JobQueueTest = QueueFixture;
 
 TEST_F(JobQueueTest, TheLeaderStartsFirst) {
   AddDaemon("a", 4);
@@ -130,39 +108,6 @@ TEST_F(JobQueueTest, ABadJobIsNotStartedAgain) {
   const std::string id = Run(Retried(5));
   EndWith(id, 2);
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
-}
-
-// The leader's machine goes away: no fault of the job.
-TEST_F(JobQueueTest, ALeaderThatASignalEndsIsStartedAgain) {
-  const std::string id = Run(Retried(0));
-  EndWith(id, 138);
-  Pass(absl::Seconds(10));
-  FollowAll();
-  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
-  EXPECT_EQ(queue_->FindJob(id)->generation(), 2);
-  EndWith(id, 130);
-  Pass(absl::Seconds(10));
-  FollowAll();
-  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
-  EXPECT_EQ(queue_->FindJob(id)->generation(), 3);
-}
-
-TEST_F(JobQueueTest, AJobWhoseStartMeetsALeavingDaemonIsStartedAgain) {
-  AddDaemon("a", 4);
-  const std::string id = Submit(Retried(0));
-  Follow("a");
-  Follow("a");
-  End("a", id, v1::TASK_TYPE_WORKER, 138);
-  messages_["a"].set_is_leaving(true);
-  FollowAll();
-  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
-  EXPECT_EQ(queue_->FindJob(id)->failures(), 0);
-  EXPECT_THAT(queue_->WhyQueued(id, now_), HasSubstr("the last start ended: "));
-  messages_["a"].set_is_leaving(false);
-  Follow("a");
-  Pass(absl::Seconds(10));
-  FollowAll();
-  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
 }
 
 TEST_F(JobQueueTest, AJobThatDoesNotGetStartedFails) {
@@ -298,20 +243,6 @@ TEST_F(JobQueueTest, NobodyWaitsForALeaderOfWhomNobodyHearsToStop) {
   Pass(absl::Seconds(2));
   Pass(absl::Seconds(2));
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_STOPPED);
-}
-
-// Nobody takes a machine away: it would be started for ever.
-TEST_F(JobQueueTest, ATaskThatEndsLikeOneThatLeavesHasFailed) {
-  AddDaemon("a", 4);
-  const std::string id = Submit(Retried(0));
-  Follow("a");
-  Follow("a");
-  End("a", id, v1::TASK_TYPE_WORKER, 138);
-  FollowAll();
-  Pass(options_.start_failure_timeout + absl::Seconds(1));
-  FollowAll();
-  EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
-  EXPECT_EQ(queue_->FindJob(id)->failures(), 1);
 }
 
 TEST_F(JobQueueTest, AnOldMessageIsRefused) {

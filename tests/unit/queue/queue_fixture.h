@@ -40,6 +40,12 @@ inline v1::Submission JobOf(int workers, uint64_t cores) {
   return job;
 }
 
+inline v1::Submission Retried(uint32_t retries) {
+  v1::Submission job = JobOf(1, 1);
+  job.set_retries(retries);
+  return job;
+}
+
 inline v1::Submission WithTimeout(v1::Submission job, absl::Duration timeout) {
   job.set_timeout_micros(absl::ToInt64Microseconds(timeout));
   return job;
@@ -111,6 +117,20 @@ class QueueFixture : public ::testing::Test {
     CHECK(id.ok()) << id.status();
     TakeActions();
     return *id;
+  }
+  // The job's leader and workers run on the only daemon.
+  std::string Run(const v1::Submission& job) {
+    AddDaemon("a", 4);
+    const std::string id = Submit(job);
+    FollowAll();
+    CHECK_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+    return id;
+  }
+  // The leader ends there, and the worker after it.
+  void EndWith(const std::string& id, int exit_code) {
+    End("a", id, v1::TASK_TYPE_CHIEF, exit_code);
+    End("a", id, v1::TASK_TYPE_WORKER, exit_code);
+    FollowAll();
   }
   void Pass(absl::Duration time) {
     now_ += time;

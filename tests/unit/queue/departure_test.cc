@@ -1,0 +1,98 @@
+// Jobs whose machines go away.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/unit/queue/queue_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::HasSubstr;
+
+using DepartureTest = QueueFixture;
+
+// The leader's machine goes away: no fault of the job.
+TEST_F(DepartureTest, ALeaderThatASignalEndsIsStartedAgain) {
+  const std::string id = Run(Retried(0));
+  EndWith(id, 138);
+  Pass(absl::Seconds(10));
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(queue_->FindJob(id)->generation(), 2);
+  EndWith(id, 130);
+  Pass(absl::Seconds(10));
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(queue_->FindJob(id)->generation(), 3);
+}
+
+// What ends the leader each time is no machine.
+TEST_F(DepartureTest, AJobThatIsAlwaysAskedToLeaveFailsInTheEnd) {
+  options_.max_departures = 3;
+  Restart();
+  const std::string id = Run(Retried(1));
+  const auto leave = [&](absl::Duration ran, int exit_code) {
+    // Not in one step: the daemon would have been silent.
+    for (const absl::Time end = now_ + ran; now_ < end; Follow("a")) {
+      Pass(std::min<absl::Duration>(absl::Seconds(5), end - now_));
+    }
+    EndWith(id, exit_code);
+    Restart();
+    Follow("a");
+    Pass(absl::Seconds(10));
+    FollowAll();
+  };
+  leave(absl::Minutes(1), 138);
+  leave(absl::Minutes(1), 130);
+  EXPECT_EQ(queue_->FindJob(id)->departures(), 2);
+  // One that has run for long has got somewhere.
+  leave(options_.long_start, 138);
+  EXPECT_EQ(queue_->FindJob(id)->departures(), 0);
+  for (int i = 0; i < 3; ++i) leave(absl::Minutes(1), 138);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(queue_->FindJob(id)->failures(), 1);
+  EXPECT_EQ(queue_->FindJob(id)->generation(), 7);
+  leave(absl::Minutes(1), 138);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(queue_->FindJob(id)->error(),
+            "the leader on a ended with exit code 138; 4 starts in a row were "
+            "asked to leave within 10m");
+}
+
+TEST_F(DepartureTest, AJobWhoseStartMeetsALeavingDaemonIsStartedAgain) {
+  AddDaemon("a", 4);
+  const std::string id = Submit(Retried(0));
+  Follow("a");
+  Follow("a");
+  End("a", id, v1::TASK_TYPE_WORKER, 138);
+  messages_["a"].set_is_leaving(true);
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(queue_->FindJob(id)->failures(), 0);
+  EXPECT_THAT(queue_->WhyQueued(id, now_), HasSubstr("the last start ended: "));
+  messages_["a"].set_is_leaving(false);
+  Follow("a");
+  Pass(absl::Seconds(10));
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+}
+
+// Nobody takes a machine away: it would be started for ever.
+TEST_F(DepartureTest, ATaskThatEndsLikeOneThatLeavesHasFailed) {
+  AddDaemon("a", 4);
+  const std::string id = Submit(Retried(0));
+  Follow("a");
+  Follow("a");
+  End("a", id, v1::TASK_TYPE_WORKER, 138);
+  FollowAll();
+  Pass(options_.start_failure_timeout + absl::Seconds(1));
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(queue_->FindJob(id)->failures(), 1);
+}
+
+}  // namespace
+}  // namespace paceline
