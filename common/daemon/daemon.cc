@@ -158,7 +158,7 @@ class Daemon {
   void TellEvents() {
     for (const TaskProcesses::Event& event : processes_.Poll()) {
       if (event.address.empty()) {
-        book_.SetOver(event.task, event.exit_code, event.error, event.usage);
+        book_.SetOver(event.task, event.end);
       } else {
         LOG(INFO) << event.task.ToString() << " listens at " << event.address;
         book_.SetAddress(event.task, event.address);

@@ -80,6 +80,11 @@ bool JobCourier::HasShipped(const HeldTask& task) {
   return ended.is_log_shipped && ended.are_outputs_shipped;
 }
 
+std::string JobCourier::LostOutputs(const HeldTask& task) {
+  MutexLock lock(mutex_);
+  return tasks_.at(task).lost_outputs;
+}
+
 void JobCourier::Hurry() {
   MutexLock lock(mutex_);
   is_hurrying_ = true;
@@ -217,6 +222,7 @@ void JobCourier::OutputsTried(const std::vector<HeldTask>& ended,
     Task& state = tasks_.at(task);
     const bool is_given_up = !status.ok() && GivesUp(status, state);
     LOG_IF(WARNING, is_given_up) << task.ToString() << ": outputs are given up";
+    if (is_given_up) state.lost_outputs = std::string(status.message());
     state.are_outputs_shipped = status.ok() || is_given_up;
   }
 }

@@ -42,6 +42,8 @@ class JobCourier {
   // ended. What the coordinator answers with an error is given up after some
   // seconds; what it has no room for (ResourceExhausted), after some hours.
   bool HasShipped(const HeldTask& task);
+  // Of a task that HasShipped: why outputs were given up; "" if none were.
+  std::string LostOutputs(const HeldTask& task);
 
   // The daemon is leaving: what the coordinator has no room for is given up as
   // soon as all else.
@@ -67,6 +69,7 @@ class JobCourier {
     absl::Time full_since = absl::InfiniteFuture();
     bool is_log_shipped = false;
     bool are_outputs_shipped = false;
+    std::string lost_outputs = "";
   };
 
   void CarryFiles();

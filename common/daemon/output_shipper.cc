@@ -209,7 +209,8 @@ absl::StatusOr<std::vector<v1::JobFile>> OutputShipper::Upload(
     const v1::JobFile& file = files[i];
     const v1::FileProgress& progress = found.files(static_cast<int>(i));
     if (!progress.is_complete() && !complete.contains(file.sha256())) {
-      const absl::Status status = UploadFile(file, progress.received_bytes());
+      const absl::Status status =
+          Annotate(UploadFile(file, progress.received_bytes()), file.path());
       if (IsTransient(status)) return status;
       Note(status, errors);
       if (!status.ok()) continue;

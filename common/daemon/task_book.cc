@@ -41,9 +41,10 @@ v1::SyncRequest TaskBook::NextMessage() {
     report.set_state(held.is_over ? v1::TASK_STATE_OVER
                                   : v1::TASK_STATE_RUNNING);
     report.set_address(held.address);
-    report.set_exit_code(held.exit_code);
-    report.set_error(held.error);
-    if (held.usage.has_value()) *report.mutable_usage() = *held.usage;
+    report.set_exit_code(held.end.exit_code);
+    report.set_error(held.end.error);
+    report.set_lost_outputs(held.end.lost_outputs);
+    if (held.end.usage.has_value()) *report.mutable_usage() = *held.end.usage;
   }
   if (std::exchange(has_news_, false)) newest_ = last_sent_;
   return message;
@@ -101,7 +102,7 @@ void TaskBook::Follow(const std::map<HeldTask, const v1::TaskOrder*>& orders,
     if (is_new) {
       has_news_ = true;
       if (is_leaving_) {
-        SetOver(task, kRestart, "its daemon is leaving");
+        SetOver(task, {kRestart, "its daemon is leaving"});
       } else {
         actions.start.push_back(*order);
       }
@@ -144,16 +145,15 @@ void TaskBook::SetAddress(const HeldTask& task, const std::string& address) {
   has_news_ = true;
 }
 
-void TaskBook::SetOver(const HeldTask& task, int exit_code,
-                       const std::string& error,
-                       const std::optional<v1::Usage>& usage) {
+void TaskBook::SetOver(const HeldTask& task, const TaskEnd& end) {
   const auto found = held_.find(task);
   if (found == held_.end()) return;
   Held& held = found->second;
   held.is_over = true;
-  held.exit_code = exit_code & 0xff;
-  held.error = PeerText(error);
-  held.usage = usage;
+  held.end = end;
+  held.end.exit_code &= 0xff;
+  held.end.error = PeerText(end.error);
+  held.end.lost_outputs = PeerText(end.lost_outputs);
   has_news_ = true;
 }
 

@@ -41,6 +41,14 @@ struct HeldTask {
   static absl::StatusOr<HeldTask> FromProto(const v1::JobTask& message);
 };
 
+// How a task has ended, as in v1::TaskReport.
+struct TaskEnd {
+  int exit_code = 0;
+  std::string error = "";
+  std::optional<v1::Usage> usage = std::nullopt;
+  std::string lost_outputs = "";
+};
+
 // Time from SIGTERM to SIGKILL.
 inline constexpr absl::Duration kTaskGrace = absl::Seconds(30);
 // The same where the daemon leaves: longer than kLeaveTimeout, which a task
@@ -79,10 +87,9 @@ class TaskBook {
 
   // The leader listens at `address`.
   void SetAddress(const HeldTask& task, const std::string& address);
-  // The task has ended, or could not be started. Of a long error the middle is
-  // left out. `usage`: where somebody knows it.
-  void SetOver(const HeldTask& task, int exit_code, const std::string& error,
-               const std::optional<v1::Usage>& usage = std::nullopt);
+  // The task has ended, or could not be started. Of long errors the middle is
+  // left out.
+  void SetOver(const HeldTask& task, const TaskEnd& end);
 
   // The daemon is going to end. Returns the tasks to end by SIGTERM.
   std::vector<HeldTask> Leave(absl::Time now);
@@ -94,9 +101,7 @@ class TaskBook {
   struct Held {
     bool is_over = false;
     std::string address;
-    int exit_code = 0;
-    std::string error;
-    std::optional<v1::Usage> usage;
+    TaskEnd end;
     // The first message that said that it is over; 0: none yet.
     uint64_t told_over = 0;
     bool was_asked_to_stop = false;

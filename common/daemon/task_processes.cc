@@ -30,7 +30,7 @@ constexpr absl::Duration kTidyInterval = absl::Minutes(1);
 
 TaskProcesses::Event NotStarted(const HeldTask& task, const absl::Status& why) {
   LOG(ERROR) << task.ToString() << " cannot be started: " << why.message();
-  return {task, "", kUnknownExitCode, std::string(why.message()), {}};
+  return {task, "", {kUnknownExitCode, std::string(why.message())}};
 }
 
 // The processors for tasks. A machine's ps and its workers begin at other ends.
@@ -88,9 +88,8 @@ void TaskProcesses::Signal(const HeldTask& task, int signal) {
   } else if (!process.over.has_value()) {
     process.over = {task,
                     "",
-                    signal == SIGINT ? kStopped : kRestart,
-                    "it was ended before it was started",
-                    {}};
+                    {signal == SIGINT ? kStopped : kRestart,
+                     "it was ended before it was started"}};
   }
 }
 
@@ -133,8 +132,11 @@ std::optional<TaskProcesses::Event> TaskProcesses::Advance(const HeldTask& task,
     TakeEnd(task, process);
   }
   if (!process.courier->HasShipped(task)) return std::nullopt;
-  return Event{task, "", *process.exit_code, process.error,
-               UsageProto(process.child->usage())};
+  return Event{
+      task,
+      "",
+      {*process.exit_code, process.error, UsageProto(process.child->usage()),
+       process.courier->LostOutputs(task)}};
 }
 
 void TaskProcesses::TakeEnd(const HeldTask& task, Process& process) {
@@ -195,7 +197,7 @@ std::optional<TaskProcesses::Event> TaskProcesses::LookForPort(
     return std::nullopt;
   }
   process.listens = true;
-  return Event{task, Address{host_, port, true}.ToString(), 0, "", {}};
+  return Event{task, Address{host_, port, true}.ToString()};
 }
 
 std::shared_ptr<JobCourier> TaskProcesses::CourierOf(const HeldTask& task,

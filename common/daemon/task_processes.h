@@ -35,10 +35,7 @@ class TaskProcesses {
     HeldTask task;
     // Of a leader that listens now; "" if the task is over.
     std::string address;
-    int exit_code = 0;
-    std::string error;
-    // Of a task that has had a process.
-    std::optional<v1::Usage> usage;
+    TaskEnd end = {};
   };
 
   // Both must outlive it.

@@ -40,6 +40,9 @@ std::string WhyOver(const v1::Placement& placement) {
   if (!placement.error().empty()) {
     return absl::StrCat(who, ": ", placement.error());
   }
+  if (placement.exit_code() == kSuccess) {
+    return absl::StrCat(who, ": outputs are lost: ", placement.lost_outputs());
+  }
   return absl::StrCat(who, " ended with exit code ", placement.exit_code());
 }
 
@@ -196,7 +199,9 @@ void JobQueue::State::TaskOver(Job& job, v1::Placement& placement,
 void JobQueue::State::LeaderOver(Job& job, const v1::Placement& leader,
                                  absl::Time now) {
   const int exit_code = static_cast<int>(leader.exit_code());
-  if (exit_code == kSuccess) {
+  // Its results are what a job is for. If they are lost, it may make them
+  // again.
+  if (exit_code == kSuccess && leader.lost_outputs().empty()) {
     BeginEnding(job, v1::JOB_STATE_SUCCEEDED, "", now);
   } else if (job.record.stop_reason() == v1::STOP_REASON_USER) {
     BeginEnding(job, v1::JOB_STATE_STOPPED, "", now);

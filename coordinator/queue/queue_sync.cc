@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/exit_code.h"
+#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/task_proto.h"
 #include "coordinator/queue/job_queue.h"
@@ -135,6 +136,7 @@ void TakeReports(const v1::SyncRequest& request, absl::Time now, Daemon& daemon,
                          !(is_over && report.exit_code() == kRestart);
     if (has_run) state.TaskRuns(*held.job, *held.placement, report.address());
     if (is_over) {
+      held.placement->set_lost_outputs(PeerText(report.lost_outputs()));
       state.TaskOver(*held.job, *held.placement,
                      static_cast<int>(report.exit_code()), report.error(), now,
                      report.has_usage() ? &report.usage() : nullptr);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "common/base/clock.h"
@@ -200,6 +201,26 @@ TEST(ServiceDiskTest, AFullDiskRefusesFilesAndEndsNothing) {
                     HasSubstr(" free, of which 781.2 PiB are kept"),
                     HasSubstr("--min-free")));
   EXPECT_EQ(service.Run({"list", "-o", "name"}), "");
+}
+
+TEST(ServiceFileTest, AJobWhoseModelIsTooLargeToKeepHasNotSucceeded) {
+  const SmallJob job;
+  const std::string large = job.folder() / "large.yaml";
+  WriteText(large, absl::StrReplaceAll(ReadText(job.path()),
+                                       {{"units: 16", "units: 1024"}}));
+  TestService service({}, {"--max-file", "100KiB"});
+  const Process ps = service.StartDaemon("ps_server", "ps-daemon");
+  const Process worker = service.StartDaemon("worker", "worker-daemon");
+  const std::string id(absl::StripSuffix(service.Run({"submit", large}), "\n"));
+  service.Run({"wait", id}, 1);
+  const nlohmann::json view = service.Describe(id);
+  EXPECT_EQ(view.at("state"), "FAILED");
+  EXPECT_THAT(
+      view.value("error", ""),
+      AllOf(HasSubstr("the leader on ps-daemon: outputs are lost: out/"),
+            HasSubstr("a file may have 102400")));
+  // What can be kept is there.
+  EXPECT_EQ(view.at("result").at("state"), "SUCCEEDED");
 }
 
 // What the leader's daemon opens to jobs, that of a worker need not.

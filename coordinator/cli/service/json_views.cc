@@ -40,7 +40,8 @@ ordered_json PlacementJson(const v1::Placement& placement) {
                        {"exit_code", nullptr},
                        {"cpu_seconds", nullptr},
                        {"peak_memory_bytes", nullptr},
-                       {"error", placement.error()}};
+                       {"error", placement.error()},
+                       {"lost_outputs", placement.lost_outputs()}};
   if (placement.state() == v1::TASK_STATE_OVER) {
     json["exit_code"] = placement.exit_code();
   }

@@ -77,6 +77,12 @@ std::string CpuText(const v1::Usage& usage) {
                       : ShortDuration(absl::Seconds(seconds));
 }
 
+std::string ErrorText(const v1::Placement& placement) {
+  if (placement.lost_outputs().empty()) return placement.error();
+  return absl::StrCat(placement.error(), placement.error().empty() ? "" : "; ",
+                      "outputs are lost: ", placement.lost_outputs());
+}
+
 void AddTasks(const v1::JobView& job, std::string& text) {
   if (job.record().placements().empty()) return;
   std::vector<std::vector<std::string>> rows = {
@@ -88,7 +94,7 @@ void AddTasks(const v1::JobView& job, std::string& text) {
          is_over ? absl::StrCat(each.exit_code()) : "",
          each.has_usage() ? CpuText(each.usage()) : "",
          each.has_usage() ? SizeText(each.usage().peak_memory_bytes()) : "",
-         each.error()});
+         ErrorText(each)});
   }
   absl::StrAppend(&text, "tasks:\n", TableText(rows, "  "));
 }

@@ -320,6 +320,24 @@ TEST_F(DaemonTest, AnEndedTaskWaitsForRoomUntilTheDaemonLeaves) {
   EXPECT_EQ(Report(kWorker)->exit_code(), 0);
 }
 
+TEST_F(DaemonTest, ATaskTellsThatItsOutputsAreLost) {
+  WriteProgram("worker", "mkdir -p out; echo 42 > out/result.json\n");
+  {
+    MutexLock lock(books_.mutex);
+    books_.refusal = absl::InvalidArgumentError("a file may have 1 byte");
+  }
+  const absl::Status status = RunWith([&] {
+    SetOrders({Order(kWorker)});
+    AwaitOver(kWorker);
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  MutexLock lock(books_.mutex);
+  EXPECT_EQ(Report(kWorker)->exit_code(), 0);
+  EXPECT_THAT(Report(kWorker)->lost_outputs(),
+              AllOf(HasSubstr("out/result.json: PutFile to "),
+                    HasSubstr("a file may have 1 byte")));
+}
+
 TEST_F(DaemonTest, ALaterDaemonOfItsNameEndsIt) {
   const absl::Status status = RunDaemon(options_, [&] {
     MutexLock lock(books_.mutex);

@@ -136,7 +136,7 @@ TEST_F(TaskBookTest, HoldsATaskThatIsOverUntilItsReportIsAnswered) {
   const uint64_t before = book_.NextMessage().sequence();
   v1::Usage usage;
   usage.set_cpu_micros(5);
-  book_.SetOver(kItsWorker, 3, "why", usage);
+  book_.SetOver(kItsWorker, {3, "why", usage, "no room"});
   // The answer to a message that said that it runs.
   EXPECT_THAT(Take(before, Answer({})).end, IsEmpty());
   v1::SyncRequest message = book_.NextMessage();
@@ -145,6 +145,7 @@ TEST_F(TaskBookTest, HoldsATaskThatIsOverUntilItsReportIsAnswered) {
   EXPECT_EQ(message.tasks(0).exit_code(), 3);
   EXPECT_EQ(message.tasks(0).error(), "why");
   EXPECT_EQ(message.tasks(0).usage().cpu_micros(), 5);
+  EXPECT_EQ(message.tasks(0).lost_outputs(), "no room");
   // While it is still ordered, it is neither started again nor forgotten.
   EXPECT_THAT(Take(message.sequence(), Answer({kItsWorker})).start, IsEmpty());
   message = book_.NextMessage();
@@ -184,7 +185,7 @@ TEST_F(TaskBookTest, LeavingEndsAllAndStartsNothing) {
   EXPECT_THAT(Take(message.sequence(), Answer({kItsWorker, kItsLeader})).start,
               IsEmpty());
   EXPECT_FALSE(book_.HasToldAllEnds());
-  book_.SetOver(kItsWorker, 138, "");
+  book_.SetOver(kItsWorker, {138});
   EXPECT_FALSE(book_.HasToldAllEnds());
   const v1::SyncRequest last = book_.NextMessage();
   ASSERT_THAT(last.tasks(), SizeIs(2));

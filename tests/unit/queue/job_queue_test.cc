@@ -110,6 +110,39 @@ TEST_F(JobQueueTest, ABadJobIsNotStartedAgain) {
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
 }
 
+TEST_F(JobQueueTest, AJobWhoseOutputsAreLostHasNotSucceeded) {
+  const std::string id = Run(Retried(1));
+  const auto end = [&] {
+    for (v1::TaskReport& report : *messages_["a"].mutable_tasks()) {
+      report.set_lost_outputs("the disk is full");
+    }
+    EndWith(id, 0);
+  };
+  end();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+  Pass(absl::Seconds(10));
+  FollowAll();
+  end();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
+  Restart();
+  EXPECT_EQ(queue_->FindJob(id)->error(),
+            "the leader on a: outputs are lost: the disk is full");
+  EXPECT_EQ(queue_->FindJob(id)->placements(1).lost_outputs(),
+            "the disk is full");
+}
+
+// What the leader has left is all that counts.
+TEST_F(JobQueueTest, AJobMayLoseWhatItsOtherTasksHaveLeft) {
+  const std::string id = Run(JobOf(1, 1));
+  for (v1::TaskReport& report : *messages_["a"].mutable_tasks()) {
+    if (report.task().task().type() == v1::TASK_TYPE_WORKER) {
+      report.set_lost_outputs("the disk is full");
+    }
+  }
+  EndWith(id, 0);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
+}
+
 TEST_F(JobQueueTest, AJobThatDoesNotGetStartedFails) {
   AddDaemon("a", 4);
   const std::string id = Submit(JobOf(1, 1));

@@ -148,10 +148,10 @@ TEST(ViewsTest, AJobIsJson) {
     "tasks": [
       {"task": "leader", "daemon": "host-a", "state": "over", "address": "",
        "exit_code": 1, "cpu_seconds": 1.5, "peak_memory_bytes": 1572864,
-       "error": ""},
+       "error": "", "lost_outputs": ""},
       {"task": "worker-1", "daemon": "host-b", "state": "running",
        "address": "host-b:4000", "exit_code": null, "cpu_seconds": null,
-       "peak_memory_bytes": null, "error": ""}],
+       "peak_memory_bytes": null, "error": "", "lost_outputs": ""}],
     "outputs": [{"path": "out/result.json", "size_bytes": 2048,
                  "sha256": "cd"}],
     "result": {"steps": 100, "metrics": {"loss": 0.5}}})json"));
@@ -159,6 +159,13 @@ TEST(ViewsTest, AJobIsJson) {
   for (const char* key : {"tasks", "files", "outputs", "result"}) {
     EXPECT_FALSE(summary.contains(key)) << key;
   }
+}
+
+TEST(ViewsTest, ATaskSaysThatItsOutputsAreLost) {
+  v1::JobView job = ExampleJob();
+  job.mutable_record()->mutable_placements(0)->set_lost_outputs("no room");
+  EXPECT_THAT(JobText(job, kNow), HasSubstr("outputs are lost: no room"));
+  EXPECT_EQ(JobJson(job, kNow)["tasks"][0]["lost_outputs"], "no room");
 }
 
 TEST(ViewsTest, AResultThatIsNoJsonStaysText) {
