@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "coordinator/service/delete_job.h"
 
@@ -30,13 +31,16 @@ void Housekeeper::ForgetJobs() {
   }
 }
 
-// Sizes are left out while the stores are not larger than all jobs together may
-// be: to know them takes time in proportion to all outputs.
+// To know sizes takes time in proportion to all outputs. They are left out
+// while the stores are not larger than all jobs together may be; but the stores
+// have files, too, that wait to be swept.
 absl::StatusOr<std::vector<ForgottenJob>> Housekeeper::FindForgotten() {
-  std::map<std::string, uint64_t> log_bytes = logs_.BytesByJob();
+  const absl::Time begin = MonotonicNow();
+  const std::map<std::string, uint64_t> log_bytes = logs_.BytesByJob();
   uint64_t used_bytes = files_.used_bytes();
   for (const auto& [id, bytes] : log_bytes) used_bytes += bytes;
-  const bool needs_sizes = used_bytes > limits_.bytes;
+  const MutexLock lock(mutex_);
+  const bool needs_sizes = used_bytes > limits_.bytes && sizes_.MayWork(begin);
 
   absl::Time now;
   ASSIGN_OR_RETURN(std::vector<KeptJob> jobs,
@@ -45,12 +49,22 @@ absl::StatusOr<std::vector<ForgottenJob>> Housekeeper::FindForgotten() {
                      return JobsIn(books.queue, needs_sizes);
                    }));
   if (needs_sizes) {
-    for (KeptJob& job : jobs) {
-      job.log_bytes = log_bytes[job.id];
-      RETURN_IF_ERROR(AddOutputs(job));
-    }
+    const absl::Status added = AddSizes(log_bytes, jobs);
+    sizes_.Worked(begin, MonotonicNow());
+    RETURN_IF_ERROR(added);
   }
   return JobsToForget(limits_, std::move(jobs), now);
+}
+
+absl::Status Housekeeper::AddSizes(
+    const std::map<std::string, uint64_t>& log_bytes,
+    std::vector<KeptJob>& jobs) {
+  for (KeptJob& job : jobs) {
+    const auto log = log_bytes.find(job.id);
+    if (log != log_bytes.end()) job.log_bytes = log->second;
+    RETURN_IF_ERROR(AddOutputs(job));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<KeptJob>> Housekeeper::JobsIn(const JobQueue& queue,

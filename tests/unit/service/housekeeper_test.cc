@@ -5,9 +5,13 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/identity/sha256.h"
+#include "coordinator/service/duty_cycle.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -15,6 +19,7 @@ namespace paceline {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::Pair;
 
 // The stores of a service without daemons: its jobs wait, or were stopped.
@@ -128,6 +133,40 @@ TEST_F(HousekeeperTest, ForgetsTheFirstUntilTheOthersAreSmallEnough) {
   EXPECT_THAT(Jobs(), ElementsAre(waits, last));
   ForgetJobs({.bytes = 0});
   EXPECT_THAT(Jobs(), ElementsAre(waits));
+}
+
+TEST(DutyCycleTest, WorkGetsItsShareOfTheTime) {
+  DutyCycle cycle(/*parts=*/50);
+  absl::Time now = absl::FromUnixSeconds(1000);
+  EXPECT_TRUE(cycle.MayWork(now));
+  cycle.Worked(now, now + absl::Seconds(2));
+  EXPECT_FALSE(cycle.MayWork(now + absl::Seconds(99)));
+  EXPECT_TRUE(cycle.MayWork(now + absl::Seconds(100)));
+}
+
+TEST_F(HousekeeperTest, LooksAtSizesForAShareOfTheTime) {
+  Housekeeper housekeeper({.bytes = 0}, *queue_, *files_, *logs_);
+  std::vector<v1::JobFile> outputs(20'000);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i].set_path(absl::StrCat("out/", i));
+  }
+  const std::string first = AddJob("first", true);
+  EXPECT_TRUE(queue_
+                  ->Handle([&](SharedQueue::Books books) {
+                    return books.store.ChangeOutputs(first, outputs, {});
+                  })
+                  .ok());
+  housekeeper.ForgetJobs();
+  EXPECT_THAT(Jobs(), IsEmpty());
+  const std::string second = AddJob("second", true);
+  housekeeper.ForgetJobs();
+  EXPECT_THAT(Jobs(), ElementsAre(second));
+  const absl::Time deadline = MonotonicNow() + absl::Seconds(60);
+  while (!Jobs().empty() && MonotonicNow() < deadline) {
+    absl::SleepFor(absl::Milliseconds(10));
+    housekeeper.ForgetJobs();
+  }
+  EXPECT_THAT(Jobs(), IsEmpty());
 }
 
 }  // namespace
