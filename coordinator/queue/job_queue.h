@@ -23,7 +23,8 @@
 // The leader is a task of the job, beside ps-0, or worker-0 where there is no
 // ps. Its end is the end of the job, and its exit code (exit_code.h) says how.
 // What becomes of a job that runs while one of its other tasks is lost, the
-// leader decides. While the job starts, a lost task ends the start.
+// leader decides. While the job starts, a lost task ends the start; so does one
+// that leaves with its daemon just after that: the leader may not know it yet.
 //
 // Promises:
 //  * A job is started again only after each task of its last start is over: its
@@ -84,6 +85,8 @@ struct JobQueueOptions {
   absl::Duration stop_timeout = absl::Minutes(11);
   // For all tasks of a job to be started.
   absl::Duration start_timeout = absl::Minutes(10);
+  // For the tasks of a job that were started to find their leader.
+  absl::Duration join_timeout = absl::Seconds(15);
   // For the leader to say why, after a task was lost while the job started.
   absl::Duration start_failure_timeout = absl::Seconds(10);
   // For daemons that an earlier queue knew to report what they hold.

@@ -16,6 +16,8 @@
 namespace paceline {
 namespace {
 
+// 128 + SIGTERM: a process that a signal ended before it could take any.
+constexpr int kTerminated = 143;
 // Between the time at which tasks are to be killed and the daemon's word that
 // they are over.
 constexpr absl::Duration kKillTime = absl::Minutes(1);
@@ -135,7 +137,7 @@ void JobQueue::State::Start(Job& job, const Assignment& assignment,
 }
 
 void JobQueue::State::TaskRuns(Job& job, v1::Placement& placement,
-                               absl::string_view address) {
+                               absl::string_view address, absl::Time now) {
   const bool is_new = placement.state() != v1::TASK_STATE_RUNNING;
   const bool tells_address = placement.address().empty() && !address.empty();
   if (!is_new && !tells_address) return;
@@ -151,12 +153,25 @@ void JobQueue::State::TaskRuns(Job& job, v1::Placement& placement,
                      return each.state() == v1::TASK_STATE_ORDERED;
                    })) {
     SetState(job, v1::JOB_STATE_RUNNING);
+    job.running_since = now;
     const bool has_lost_task = !job.record.error().empty();
     if (!has_lost_task &&
         job.record.stop_reason() == v1::STOP_REASON_UNSPECIFIED) {
       job.record.set_kill_micros(0);
     }
   }
+}
+
+bool JobQueue::State::HasDeparted(const v1::Placement& placement) const {
+  return daemons.at(placement.daemon()).is_leaving &&
+         (placement.exit_code() == kRestart ||
+          placement.exit_code() == kTerminated);
+}
+
+bool JobQueue::State::IsGathering(const Job& job, absl::Time now) const {
+  return job.record.state() == v1::JOB_STATE_STARTING ||
+         (job.record.state() == v1::JOB_STATE_RUNNING &&
+          now - job.running_since < options.join_timeout);
 }
 
 void JobQueue::State::TaskOver(Job& job, v1::Placement& placement,
@@ -182,8 +197,7 @@ void JobQueue::State::TaskOver(Job& job, v1::Placement& placement,
     FinishIfEmpty(job, now);
   } else if (*task == kLeaderTask) {
     LeaderOver(job, placement, now);
-  } else if (record.state() == v1::JOB_STATE_STARTING &&
-             exit_code == kRestart && daemon.is_leaving &&
+  } else if (IsGathering(job, now) && HasDeparted(placement) &&
              record.stop_reason() == v1::STOP_REASON_UNSPECIFIED) {
     Requeue(job, WhyOver(placement), now);
   } else if (record.state() == v1::JOB_STATE_STARTING &&
@@ -210,10 +224,10 @@ void JobQueue::State::LeaderOver(Job& job, const v1::Placement& leader,
                 now);
   } else if (exit_code == kBadInput) {
     BeginEnding(job, v1::JOB_STATE_FAILED, WhyOver(leader), now);
-  } else if (exit_code == kStopped || exit_code == kRestart) {
-    // A signal that the coordinator did not send: a machine goes away, and the
-    // job goes on elsewhere. It may be the machine of another task, whose
-    // daemon may say later that it leaves: so nobody asks for that here.
+  } else if (exit_code == kStopped || exit_code == kRestart ||
+             HasDeparted(leader)) {
+    // The task that left may be on another daemon, whose word that it leaves
+    // may come later than this: so nobody asks for it here.
     Requeue(job, WhyOver(leader), now);
   } else {
     Fail(job, WhyOver(leader), now);

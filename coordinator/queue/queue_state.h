@@ -38,6 +38,8 @@ struct JobQueue::State {
     std::string shape;
     // Counts starts of all jobs; 0: started under an earlier queue.
     uint64_t start = 0;
+    // When all of its tasks were started, since this queue began.
+    absl::Time running_since = absl::InfinitePast();
 
     uint64_t number() const { return record.number(); }
     bool HoldsTasks() const;
@@ -58,7 +60,8 @@ struct JobQueue::State {
   // QUEUED, or again QUEUED, to STARTING.
   void Start(Job& job, const Assignment& assignment, absl::Time now);
   // A daemon reports a task that is not over.
-  void TaskRuns(Job& job, v1::Placement& placement, absl::string_view address);
+  void TaskRuns(Job& job, v1::Placement& placement, absl::string_view address,
+                absl::Time now);
   // A task that was not over is. `usage`: null where nobody knows it.
   void TaskOver(Job& job, v1::Placement& placement, int exit_code,
                 absl::string_view error, absl::Time now,
@@ -146,6 +149,10 @@ struct JobQueue::State {
  private:
   void SetState(Job& job, v1::JobState state);
   void GiveUpSilentTasks(Job& job, absl::Time now);
+  // Whether the task has ended since its daemon leaves.
+  bool HasDeparted(const v1::Placement& placement) const;
+  // Whether some of the tasks may not have found their leader yet.
+  bool IsGathering(const Job& job, absl::Time now) const;
   void LeaderOver(Job& job, const v1::Placement& leader, absl::Time now);
   // A task's machine goes away, which is no failure of the job, unless it
   // happens all the time: it goes on elsewhere.

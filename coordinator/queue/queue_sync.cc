@@ -134,7 +134,9 @@ void TakeReports(const v1::SyncRequest& request, absl::Time now, Daemon& daemon,
     // left so early may never have run.
     const bool has_run = held.placement->state() == v1::TASK_STATE_RUNNING ||
                          !(is_over && report.exit_code() == kRestart);
-    if (has_run) state.TaskRuns(*held.job, *held.placement, report.address());
+    if (has_run) {
+      state.TaskRuns(*held.job, *held.placement, report.address(), now);
+    }
     if (is_over) {
       held.placement->set_lost_outputs(PeerText(report.lost_outputs()));
       state.TaskOver(*held.job, *held.placement,

@@ -169,6 +169,27 @@ TEST_F(ServiceFailureTest, AJobInStepGoesOnWithoutADaemonThatLeaves) {
   EXPECT_EQ(service_.Describe(id).value("starts", 0), 2);
 }
 
+// The leader would wait for it for minutes.
+TEST_F(ServiceFailureTest, AJobWhoseWorkerLeavesBeforeItJoinsIsQueuedAgain) {
+  const Process ps = service_.StartDaemon("ps_server", "ps-daemon");
+  Process worker = service_.StartDaemon("worker", "worker-daemon");
+  ASSERT_TRUE(MembersAre(2)) << ps.Errors() << worker.Errors();
+  const std::string id = Submit({"--set", "cluster.worker=1"});
+  pid_t task = -1;
+  ASSERT_TRUE(WaitUntil(kJobLimit, [&] {
+    task = FindProcess(worker.Session(), "worker", "--index=0");
+    return task > 0;
+  })) << worker.Errors();
+  kill(task, SIGSTOP);
+  ASSERT_TRUE(service_.WaitForState(id, {"RUNNING"}));
+  worker.Signal(SIGTERM);
+  absl::SleepFor(absl::Milliseconds(500));
+  kill(task, SIGCONT);
+  EXPECT_EQ(worker.Wait(kJobLimit), 0) << worker.Errors();
+  ASSERT_TRUE(service_.WaitForState(id, {"QUEUED"})) << service_.Describe(id);
+  EXPECT_EQ(service_.Describe(id).value("failures", 1), 0);
+}
+
 TEST_F(ServiceFailureTest, AJobWhoseLastWorkerLeavesIsQueuedAgain) {
   const Process ps = service_.StartDaemon("ps_server", "ps-daemon");
   Process worker = service_.StartDaemon("worker", "worker-daemon");

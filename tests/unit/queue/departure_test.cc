@@ -94,5 +94,46 @@ TEST_F(DepartureTest, ATaskThatEndsLikeOneThatLeavesHasFailed) {
   EXPECT_EQ(queue_->FindJob(id)->failures(), 1);
 }
 
+// The leader does not know of a worker that never reached it.
+TEST_F(DepartureTest, AJobOfWhichATaskLeavesJustAfterTheStartIsStartedAgain) {
+  for (const int exit_code : {138, 143}) {
+    const std::string id = Run(Retried(0));
+    Pass(options_.join_timeout - absl::Seconds(1));
+    messages_["a"].set_is_leaving(true);
+    End("a", id, v1::TASK_TYPE_WORKER, exit_code);
+    FollowAll();
+    FollowAll();
+    EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+    EXPECT_EQ(queue_->FindJob(id)->failures(), 0);
+    ASSERT_TRUE(queue_->StopJob(id, now_).ok());
+    messages_["a"].set_is_leaving(false);
+    Follow("a");
+  }
+}
+
+// Later the leader decides, and so it does where no daemon leaves.
+TEST_F(DepartureTest, AJobMayGoOnWithoutATaskThatLeaves) {
+  const std::string id = Run(JobOf(2, 1));
+  v1::TaskReport& first = *messages_["a"].mutable_tasks(1);
+  ASSERT_EQ(first.task().task().type(), v1::TASK_TYPE_WORKER);
+  first.set_state(v1::TASK_STATE_OVER);
+  first.set_exit_code(138);
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+  Pass(options_.join_timeout);
+  messages_["a"].set_is_leaving(true);
+  End("a", id, v1::TASK_TYPE_WORKER, 138);
+  FollowAll();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+}
+
+TEST_F(DepartureTest, ALeaderThatASignalEndsBeforeItTakesAnyIsStartedAgain) {
+  const std::string id = Run(Retried(0));
+  messages_["a"].set_is_leaving(true);
+  EndWith(id, 143);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(queue_->FindJob(id)->failures(), 0);
+}
+
 }  // namespace
 }  // namespace paceline
