@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "common/base/status_macros.h"
 #include "common/data_source/array_source.h"
+#include "common/data_source/csv_source.h"
 #include "common/data_source/idx_source.h"
 #include "common/data_source/npy.h"
 #include "common/data_source/npz_source.h"
@@ -26,6 +27,11 @@ absl::StatusOr<std::unique_ptr<const DataSource>> OpenFeatureFile(
     NpzSource source;
     source.file.text = path;
     return OpenNpzSource(source, Contents::kFeatures);
+  }
+  if (absl::EndsWith(path, ".csv")) {
+    CsvSource source;
+    source.file.files = {{path}};
+    return OpenCsvSource(source, Contents::kFeatures);
   }
   v1::IdxSource source;
   source.set_features(path);

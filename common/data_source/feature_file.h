@@ -12,8 +12,9 @@ namespace paceline {
 
 // Reads a file of features of shape [examples, ...] for a model with one input.
 // The suffix tells the format: a NumPy array (`.npy`), a NumPy archive (`.npz`)
-// whose array `x` it takes, else IDX; the first and the last also with `.gz`.
-// Errors name the file.
+// whose array `x` it takes, CSV (`.csv`) with a header and all of its columns
+// in their order, else IDX; the first and the last also with `.gz`. Errors name
+// the file.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenFeatureFile(
     const std::string& path);
 

@@ -16,6 +16,7 @@
 #include "common/config/proto_value.h"
 #include "common/config/references_of.h"
 #include "common/config/value.h"
+#include "common/data_source/csv_source.h"
 #include "common/data_source/idx_source.h"
 #include "common/data_source/npz_source.h"
 #include "common/data_source/tfrecord_source.h"
@@ -139,6 +140,7 @@ const std::vector<Source>& Sources() {
                      &v1::Dataset::mutable_idx),
                OpenIdxSource, IsIdxStream),
       OtherSource(OpenNpzSource),
+      OtherSource(OpenCsvSource),
       OtherSource(OpenTfrecordSource),
   };
   return sources;
@@ -155,8 +157,7 @@ std::vector<Field<v1::Dataset>> SourceFields() {
   }
   fields.insert(fields.end(),
                 {NotYet("tfds", "A prepared set of TensorFlow Datasets."),
-                 NotYet("images", "A folder of images."),
-                 NotYet("csv", "Examples in CSV files.")});
+                 NotYet("images", "A folder of images.")});
   return fields;
 }
 

@@ -17,8 +17,9 @@ void PredictOptions::AddTo(CLI::App& verb) {
                   "path.to.field=value: changes a field of the job.");
   verb.add_option("--data", data,
                   "Instead of --job: a file of features, which is a NumPy "
-                  "array (.npy), the array `x` of a NumPy archive (.npz), or "
-                  "IDX, plain or gzip, by its path or URL; or what a job says "
+                  "array (.npy), the array `x` of a NumPy archive (.npz), all "
+                  "columns of a CSV file with a header (.csv), or IDX, plain "
+                  "or gzip, by its path or URL; or what a job says "
                   "of data.test, such "
                   "as 'npz: {file: d.npz, features: images}'.");
   verb.add_option("--scale", scale,

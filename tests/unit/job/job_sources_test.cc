@@ -138,11 +138,45 @@ TEST(JobSources, MayBeAStreamOfIdxFiles) {
       JobFingerprint(*ReadWithSource(text, {"data.train.idx.stream=false"})));
 }
 
+TEST(JobSources, AreRowsOfCsvFiles) {
+  const std::string text =
+      "csv: {file: [a.csv, 'https://host/b.csv'], features: {left: [a, b], "
+      "right: c}, labels: y, classes: [no, yes], missing: 0}";
+  const auto job = ReadWithSource(text);
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_THAT(
+      FieldsAndFiles(*job),
+      ElementsAre(Pair("data.train.csv.file[0]", "/jobs/a.csv"),
+                  Pair("data.train.csv.file[1]", "https://host/b.csv")));
+  ExpectReadAgain(*job);
+
+  const std::string fingerprint = JobFingerprint(*job);
+  EXPECT_EQ(fingerprint, JobFingerprint(*ReadWithSource(
+                             text, {"data.train.csv.file=[/x/a.csv, b.csv]",
+                                    "data.train.csv.header=true"})));
+  for (const std::string change :
+       {"file=[b.csv, a.csv]", "labels=z", "classes=[yes, no]", "missing=1",
+        "delimiter=;", "na=[NA]", "features={left: [b, a], right: c}"}) {
+    EXPECT_NE(fingerprint, JobFingerprint(*ReadWithSource(
+                               text, {"data.train.csv." + change})))
+        << change;
+  }
+}
+
+TEST(JobSources, MayBeOneCsvFileWithoutAHeader) {
+  const auto job =
+      ReadWithSource("csv: {file: a.csv, labels: 0, header: false}");
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_THAT(FieldsAndFiles(*job),
+              ElementsAre(Pair("data.train.csv.file", "/jobs/a.csv")));
+  ExpectReadAgain(*job);
+}
+
 TEST(JobSources, AreRefusedWhereTheyAreMalformed) {
   const std::pair<std::string, std::string> cases[] = {
       {"npz:",
        "8: data.train: no source; expected idx: {features: PATH, labels: PATH} "
-       "or npz: {file: PATH}"},
+       "or npz: {file: PATH} or csv: {file: PATH, labels: COLUMN}"},
       {"npz: {file: ''}", "9: data.train.npz.file: the path is empty"},
       {"npz: {features: x}", "9: data.train.npz.file: missing; expected path"},
       {"npz: {file: f, features: ''}",
@@ -165,6 +199,14 @@ TEST(JobSources, AreRefusedWhereTheyAreMalformed) {
        "the model as key, got \"\""},
       {"idx: {features: {left: ''}, labels: l}",
        "9: data.train.idx.features.left: the path is empty"},
+      {"csv: {file: [], labels: y}",
+       "9: data.train.csv.file: expected 1 to 256 paths, got 0"},
+      {"csv: {file: [a, ''], labels: y}",
+       "9: data.train.csv.file[1]: the path is empty"},
+      {"csv: {file: a, labels: 9007199254740993, header: false}",
+       "9: data.train.csv.labels: must be within 2^53"},
+      {"csv: {file: a, labels: y, classes: [x, x]}",
+       "9: data.train.csv.classes: \"x\" is there twice"},
       {"npz: {file: f, features: [x1, x2]}",
        "9: data.train.npz.features: expected a string, got "},
   };
