@@ -210,11 +210,10 @@ ChunkVariables::Create(const v1::Job& job, int shard, int shard_count,
         absl::StrCat("there is no shard ", shard, " of ", shard_count));
   }
   ASSIGN_OR_RETURN(Graph graph, BuildGraph(job.model()));
-  ASSIGN_OR_RETURN(ShardPlan plan,
-                   MakeJobPlan(job, graph.variables, shard_count,
-                               static_cast<int>(SizeOf(type))));
+  ASSIGN_OR_RETURN(ShardPlan plan, MakeJobPlan(job, graph, shard_count,
+                                               static_cast<int>(SizeOf(type))));
   ASSIGN_OR_RETURN(std::unique_ptr<const Optimizer> optimizer,
-                   MakeJobOptimizer(job, graph.variables));
+                   MakeJobOptimizer(job, graph));
   auto made = std::make_shared<ShardLayout>();
   made->slot_names = optimizer->slot_names();
   made->stored = StoredVariables(graph.variables, plan);

@@ -53,9 +53,8 @@ class Notification {
 absl::StatusOr<size_t> LargestMessageBytes(const v1::Job& job) {
   ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(job));
   const int shard_count = std::max(1, static_cast<int>(job.cluster().ps()));
-  ASSIGN_OR_RETURN(
-      const ShardPlan plan,
-      MakeJobPlan(job, model.graph.variables, shard_count, sizeof(float)));
+  ASSIGN_OR_RETURN(const ShardPlan plan,
+                   MakeJobPlan(job, model.graph, shard_count, sizeof(float)));
   size_t largest = 0;
   for (int shard = 0; shard < shard_count; ++shard) {
     for (const ShardPlan::Chunk& chunk : plan.chunks(shard)) {

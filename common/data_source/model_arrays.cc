@@ -1,5 +1,8 @@
 #include "common/data_source/model_arrays.h"
 
+#include <iterator>
+
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -56,9 +59,12 @@ absl::Status CheckShape(const Side& side, const ArraySpec& array,
 
 absl::StatusOr<std::vector<size_t>> Match(
     const Side& side, const std::string& source,
-    const std::vector<ArraySpec>& arrays,
-    const std::vector<ModelArray>& model) {
-  if (arrays.size() != model.size()) {
+    const std::vector<ArraySpec>& arrays, const std::vector<ModelArray>& model,
+    const std::vector<std::string>& unread = {}) {
+  const auto read_count = absl::c_count_if(arrays, [&](const ArraySpec& array) {
+    return !absl::c_linear_search(unread, array.name);
+  });
+  if (read_count != std::ssize(model)) {
     return WrongNames(side, source, arrays, model);
   }
   std::vector<size_t> match;
@@ -80,10 +86,11 @@ absl::StatusOr<std::vector<size_t>> Match(
 // For each output, its weights.
 absl::StatusOr<std::vector<std::optional<size_t>>> MatchWeights(
     const std::string& source, const std::vector<ArraySpec>& arrays,
-    const std::vector<ModelArray>& outputs) {
+    const std::vector<ModelArray>& outputs,
+    const std::vector<std::string>& unread) {
   std::vector<std::optional<size_t>> match(outputs.size());
   for (size_t array = 0; array < arrays.size(); ++array) {
-    bool is_of_output = false;
+    bool is_of_output = absl::c_linear_search(unread, arrays[array].name);
     for (size_t i = 0; i < outputs.size(); ++i) {
       const std::string& name = arrays[array].name;
       if (!name.empty() && name != outputs[i].name) continue;
@@ -105,12 +112,13 @@ absl::StatusOr<ArrayMatch> MatchArrays(const DataSource& source,
   ASSIGN_OR_RETURN(match.inputs, Match(kInputs, source.name(),
                                        source.spec().features, model.inputs));
   if (model.outputs.empty()) return match;
-  ASSIGN_OR_RETURN(match.outputs, Match(kOutputs, source.name(),
-                                        source.spec().labels, model.outputs));
+  ASSIGN_OR_RETURN(match.outputs,
+                   Match(kOutputs, source.name(), source.spec().labels,
+                         model.outputs, model.unread_outputs));
   if (!model.has_sample_weights) return match;
-  ASSIGN_OR_RETURN(
-      match.weights,
-      MatchWeights(source.name(), source.spec().weights, model.outputs));
+  ASSIGN_OR_RETURN(match.weights,
+                   MatchWeights(source.name(), source.spec().weights,
+                                model.outputs, model.unread_outputs));
   return match;
 }
 

@@ -34,9 +34,12 @@ struct ModelArray {
 // and weights are ignored.
 struct ModelArrays {
   std::vector<ModelArray> inputs;
+  // Those that have labels.
   std::vector<ModelArray> outputs;
   // Whether each output also takes a weight of each example: a number.
   bool has_sample_weights = false;
+  // The names of the other outputs, whose labels and weights are ignored.
+  std::vector<std::string> unread_outputs = {};
 };
 
 // For each input, the index of its array among the source's features; for each
@@ -49,9 +52,9 @@ struct ArrayMatch {
   std::vector<std::optional<size_t>> weights = {};
 };
 
-// InvalidArgument unless each input and output has exactly one array, by name,
-// with its shape (ignoring trailing dimensions of 1), and each array of weights
-// is of an output, and of numbers.
+// InvalidArgument unless each input and read output has exactly one array, by
+// name, with its shape (ignoring trailing dimensions of 1), and each array of
+// weights is of an output, and of numbers.
 absl::StatusOr<ArrayMatch> MatchArrays(const DataSource& source,
                                        const ModelArrays& model);
 

@@ -125,7 +125,7 @@ absl::Status ExportCheckpoint(const std::string& folder,
   const absl::StatusOr<JobModel> model = MakeJobModel(job);
   if (!model.ok()) return Annotate(model.status(), folder);
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
-                   MakeJobOptimizer(job, model->graph.variables));
+                   MakeJobOptimizer(job, model->graph));
   RETURN_IF_ERROR(
       reader->CheckFits(model->graph.variables, optimizer->slot_names()));
   const int64_t iterations =

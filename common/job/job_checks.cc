@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -22,6 +24,7 @@
 #include "common/job/job_plan.h"
 #include "common/keras/tensorflow_weights.h"
 #include "common/model/layers/batch_normalization.h"
+#include "common/model/loss_paths.h"
 #include "common/strategy/strategy_traits.h"
 
 namespace paceline {
@@ -233,6 +236,18 @@ absl::Status CheckStatistics(const v1::Job& job, const Graph& graph) {
         "`synchronized: true` of BatchNormalization does not allow; expected "
         "mixed_bfloat16, tf32 or float32");
   }
+  // Replicas count on two sums over all replicas for each such layer, one of
+  // them of gradients.
+  const std::vector<bool> has_loss = NodesWithLoss(job, graph);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (has_loss[i] || !SynchronizesStatistics(graph.nodes[i])) continue;
+    return ConfigError(
+        Path("loss"),
+        absl::StrCat("no loss depends on the layer ",
+                     Excerpt(Value(graph.nodes[i].layer->name)),
+                     ", which `synchronized: true` of BatchNormalization "
+                     "needs; expected a loss of its output"));
+  }
   const StrategyTraits& strategy = StrategyOf(job);
   if (!strategy.has_parameter_servers()) return absl::OkStatus();
   return ConfigError(
@@ -263,13 +278,13 @@ absl::Status CheckFile(const JobFile& file) {
 // them.
 absl::Status CheckOptimizer(const v1::Job& job, const Graph& graph) {
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
-                   MakeJobOptimizer(job, graph.variables));
+                   MakeJobOptimizer(job, graph));
   if (!StrategyOf(job).has_parameter_servers() ||
       !optimizer->updates_by_variable()) {
     return absl::OkStatus();
   }
   const absl::Status status =
-      MakeJobPlan(job, graph.variables, static_cast<int>(job.cluster().ps()),
+      MakeJobPlan(job, graph, static_cast<int>(job.cluster().ps()),
                   sizeof(float))
           .status();
   if (status.ok()) return status;

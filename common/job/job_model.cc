@@ -6,6 +6,7 @@
 #include "common/config/path.h"
 #include "common/data_source/sources.h"
 #include "common/model/build_graph.h"
+#include "common/model/loss_paths.h"
 #include "common/optimizer/make_optimizer.h"
 #include "common/strategy/strategy_traits.h"
 
@@ -35,12 +36,13 @@ absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job) {
 }
 
 absl::StatusOr<std::unique_ptr<const Optimizer>> MakeJobOptimizer(
-    const v1::Job& job, absl::Span<const VariableSpec> variables) {
+    const v1::Job& job, const Graph& graph) {
   ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer,
                    MakeOptimizer(job.optimizer()));
   optimizer->initial_iterations =
       static_cast<int64_t>(job.initial_iterations());
-  for (const VariableSpec& variable : variables) {
+  optimizer->without_loss = VariablesWithoutLoss(job, graph);
+  for (const VariableSpec& variable : graph.variables) {
     if (variable.constraint.is_none()) continue;
     optimizer->constraints[variable.name] = variable.constraint;
   }

@@ -27,10 +27,11 @@ struct JobModel {
 // Errors name the layer, loss or metric.
 absl::StatusOr<JobModel> MakeJobModel(const v1::Job& job);
 
-// The job's optimizer for the variables of its model, with their constraints;
-// it goes on from the job's initial_iterations.
+// The job's optimizer for the variables of its model, with their constraints,
+// and with those that no loss depends on; it goes on from the job's
+// initial_iterations.
 absl::StatusOr<std::unique_ptr<const Optimizer>> MakeJobOptimizer(
-    const v1::Job& job, absl::Span<const VariableSpec> variables);
+    const v1::Job& job, const Graph& graph);
 
 // The fields of the job that say what its variables are: model, losses with
 // their weights, optimizer, metrics and initial_iterations.

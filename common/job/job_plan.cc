@@ -48,20 +48,19 @@ MayCut MayCutFor(const Optimizer& optimizer) {
   };
 }
 
-absl::StatusOr<ShardPlan> MakeJobPlan(const v1::Job& job,
-                                      absl::Span<const VariableSpec> variables,
+absl::StatusOr<ShardPlan> MakeJobPlan(const v1::Job& job, const Graph& graph,
                                       int shard_count, int bytes_per_element) {
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
-                   MakeJobOptimizer(job, variables));
+                   MakeJobOptimizer(job, graph));
   const MayCut may_cut = MayCutFor(*optimizer);
   const StrategyTraits* const strategy = FindStrategy(job.strategy());
   if (strategy != nullptr && strategy->has_parameter_servers()) {
-    for (const VariableSpec& variable : variables) {
+    for (const VariableSpec& variable : graph.variables) {
       if (may_cut(variable)) continue;
       RETURN_IF_ERROR(CheckFitsCall(variable, bytes_per_element, *optimizer));
     }
   }
-  return ShardPlan::Make(variables, shard_count, job.partitioner(),
+  return ShardPlan::Make(graph.variables, shard_count, job.partitioner(),
                          bytes_per_element, may_cut);
 }
 

@@ -3,8 +3,7 @@
 #define PACELINE_COMMON_JOB_JOB_PLAN_H_
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
-#include "common/model/variable.h"
+#include "common/model/graph.h"
 #include "common/optimizer/optimizer.h"
 #include "common/sharding/placement.h"
 #include "common/sharding/shard_plan.h"
@@ -17,13 +16,12 @@ namespace paceline {
 MayCut MayCutFor(const Optimizer& optimizer);
 
 // A pure function of the job, so the plan is equal in every process.
-// `variables` are those of the job's graph. `shard_count` is 1 without
+// `graph` is that of the job's model. `shard_count` is 1 without
 // parameter servers. Errors are those of ShardPlan::Make and MakeOptimizer.
 // InvalidArgument also names a variable that the optimizer needs as a whole,
 // but that a parameter server could not receive or update within the deadline
 // of a call.
-absl::StatusOr<ShardPlan> MakeJobPlan(const v1::Job& job,
-                                      absl::Span<const VariableSpec> variables,
+absl::StatusOr<ShardPlan> MakeJobPlan(const v1::Job& job, const Graph& graph,
                                       int shard_count, int bytes_per_element);
 
 }  // namespace paceline

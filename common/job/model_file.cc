@@ -305,7 +305,7 @@ absl::Status CheckWeights(const TakenFromFile& taken, v1::Job& job) {
   if (iterations == 0) return absl::OkStatus();
   job.set_initial_iterations(static_cast<uint64_t>(iterations));
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
-                   MakeJobOptimizer(job, graph.variables));
+                   MakeJobOptimizer(job, graph));
   return weights->whole()->FindSlots(graph, *optimizer);
 }
 
@@ -324,7 +324,7 @@ absl::StatusOr<std::unique_ptr<InitialWeights>> OpenWeights(
   if (job.initial_iterations() > 0 && weights != nullptr &&
       weights->whole() != nullptr) {
     ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
-                     MakeJobOptimizer(job, graph.variables));
+                     MakeJobOptimizer(job, graph));
     RETURN_IF_ERROR(weights->whole()->FindSlots(graph, *optimizer));
   }
   return weights;

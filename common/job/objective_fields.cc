@@ -14,9 +14,9 @@
 
 namespace paceline {
 
-// The loss of an output.
+// The loss of an output; nullopt: it has none.
 struct LossEntry {
-  v1::KerasObject object;
+  std::optional<v1::KerasObject> object;
 };
 
 template <>
@@ -29,10 +29,11 @@ struct Codec<LossEntry> {
   }
   static absl::Status Read(const Value& value, const Path& path,
                            LossEntry& out) {
-    return Codec<v1::KerasObject>::Read(value, path, out.object);
+    if (value.is_null()) return absl::OkStatus();
+    return Codec<v1::KerasObject>::Read(value, path, out.object.emplace());
   }
   static Value Write(const LossEntry& m) {
-    return Codec<v1::KerasObject>::Write(m.object);
+    return m.object ? Codec<v1::KerasObject>::Write(*m.object) : Value();
   }
   static std::string Type() { return Codec<v1::KerasObject>::Type(); }
 };
@@ -111,8 +112,9 @@ void SetLosses(v1::Job& job, std::optional<Losses> losses) {
   job.clear_named_losses();
   if (!losses) return;
   for (auto& [name, loss] : losses->entries) {
+    if (!loss.object) continue;
     (name.empty() ? *job.mutable_loss() : (*job.mutable_named_losses())[name]) =
-        std::move(loss.object);
+        *std::move(loss.object);
   }
 }
 
@@ -176,7 +178,8 @@ Field<v1::Job> LossField() {
   return Required(
       "loss", Accessors<v1::Job, std::optional<Losses>>{GetLosses, SetLosses},
       "The loss, by class or by Keras' short name. For several "
-      "outputs, a map from the model's outputs to their losses.");
+      "outputs, a map from the model's outputs to their losses; one without a "
+      "loss is predicted and may have metrics, but trains nothing.");
 }
 
 namespace {

@@ -127,10 +127,9 @@ absl::StatusOr<Value> ReadLoss(const Value& compile, Outputs outputs,
   ASSIGN_OR_RETURN(const std::vector<OutputEntry> found,
                    FindEntries(*loss, outputs, path));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (IsEmpty(found[i].value)) {
-      return NotSupported(found[i].path, "outputs without a loss");
-    }
-    losses.push_back({outputs[i], NameOfFunction(*found[i].value)});
+    losses.push_back({outputs[i], IsEmpty(found[i].value)
+                                      ? Value()
+                                      : NameOfFunction(*found[i].value)});
   }
   return Value(std::move(losses));
 }

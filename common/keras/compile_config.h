@@ -24,8 +24,8 @@ struct CompileConfig {
 };
 
 // `outputs`: the names of the model's outputs. If there are several, losses and
-// metrics are maps by these names; loss_weights always are. InvalidArgument
-// unless `config` is a map.
+// metrics are maps by these names, with null for an output without a loss;
+// loss_weights always are. InvalidArgument unless `config` is a map.
 absl::StatusOr<CompileConfig> ReadCompileConfig(
     const Value& config, absl::Span<const std::string> outputs,
     const Path& path);

@@ -212,13 +212,20 @@ Value SerializeTree(const ModelTree& model, const Graph& graph) {
                              : SerializeFunctional(model, graph);
 }
 
-// The loss of an output.
+// The loss of an output; null: it has none.
+absl::StatusOr<std::unique_ptr<const Loss>> MakeLossOf(const v1::Job& job,
+                                                       const Graph& graph,
+                                                       size_t output) {
+  const v1::KerasObject* const object = LossOf(job, graph, output);
+  if (object == nullptr) return nullptr;
+  return MakeLoss(FromProto(*object), Path("loss"));
+}
+
 absl::StatusOr<Value> SerializeLoss(const v1::Job& job, const Graph& graph,
                                     size_t output) {
-  ASSIGN_OR_RETURN(
-      const std::unique_ptr<const Loss> loss,
-      MakeLoss(FromProto(LossOf(job, graph, output)), Path("loss")));
-  return Serialize(*loss);
+  ASSIGN_OR_RETURN(const std::unique_ptr<const Loss> loss,
+                   MakeLossOf(job, graph, output));
+  return loss == nullptr ? Value() : Serialize(*loss);
 }
 
 // Whether Keras has no metric of the name that a job has for the mean of a
@@ -247,13 +254,12 @@ Value SerializeMetrics(
 template <bool kAreWeighted>
 absl::StatusOr<Value> SerializeMetricsOf(const v1::Job& job, const Graph& graph,
                                          size_t output) {
-  ASSIGN_OR_RETURN(
-      const std::unique_ptr<const Loss> loss,
-      MakeLoss(FromProto(LossOf(job, graph, output)), Path("loss")));
+  ASSIGN_OR_RETURN(const std::unique_ptr<const Loss> loss,
+                   MakeLossOf(job, graph, output));
   const MetricObjects given = MetricsOf(job, graph, output);
   const MetricObjects weighted = WeightedMetricsOf(job, graph, output);
   ASSIGN_OR_RETURN(const std::vector<std::unique_ptr<const Metric>> metrics,
-                   MakeMetrics(given, weighted, *loss,
+                   MakeMetrics(given, weighted, loss.get(),
                                graph.output_shape(output), /*prefix=*/""));
   const auto first_weighted = static_cast<size_t>(given.objects.size());
   const auto span = absl::MakeConstSpan(metrics);

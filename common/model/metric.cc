@@ -73,11 +73,26 @@ const std::vector<ClassEntry<MetricPtr>>& MetricEntries() {
   return entries;
 }
 
-// The class that Keras chooses for "accuracy".
-const char* AccuracyFor(const Loss& loss, const Shape& output) {
-  if (loss.has_sparse_labels()) return SparseCategoricalAccuracy::kClassName;
-  return output.back() == 1 ? BinaryAccuracy::kClassName
-                            : CategoricalAccuracy::kClassName;
+// What the labels of an output are, and whose they are: a loss or a metric.
+struct Labels {
+  bool are_sparse = false;
+  std::string owner;
+};
+
+// The class that Keras chooses for "accuracy", by the shapes of labels and
+// output.
+absl::StatusOr<const char*> AccuracyFor(const std::optional<Labels>& labels,
+                                        const Shape& output, const Path& path) {
+  if (labels && labels->are_sparse) {
+    return SparseCategoricalAccuracy::kClassName;
+  }
+  if (!output.empty() && output.back() == 1) return BinaryAccuracy::kClassName;
+  if (labels) return CategoricalAccuracy::kClassName;
+  return ConfigError(
+      path,
+      "of an output without a loss is ambiguous, since nothing says what its "
+      "labels are; expected sparse_categorical_accuracy for class ids, or "
+      "categorical_accuracy for values of the output's shape");
 }
 
 // Whether it stands for the class of AccuracyFor.
@@ -138,31 +153,31 @@ absl::StatusOr<MetricPtr> MakeMetric(const KerasObject& object,
   return metric;
 }
 
-absl::Status CheckFits(const Metric& metric, const Loss& loss,
-                       const Shape& output, const Path& path) {
-  if (metric.has_sparse_labels() != loss.has_sparse_labels()) {
+absl::Status CheckFits(const Metric& metric,
+                       const std::optional<Labels>& labels, const Shape& output,
+                       const Path& path) {
+  if (labels && metric.has_sparse_labels() != labels->are_sparse) {
     const auto kind = [](bool sparse) {
       return sparse ? "class ids" : "values of the output's shape";
     };
     return ConfigError(
         path, absl::StrCat(metric.class_name(), " wants labels that are ",
                            kind(metric.has_sparse_labels()), ", but ",
-                           loss.class_name(), " has ",
-                           kind(loss.has_sparse_labels())));
+                           labels->owner, " has ", kind(labels->are_sparse)));
   }
   const absl::Status status = metric.CheckOutput(output);
   if (!status.ok()) return ConfigError(path, status.message(), status.code());
   return absl::OkStatus();
 }
 
-// The metric of any name, by which it is called, for a loss and an output.
+// The metric of any name, by which it is called, for an output and its labels.
 absl::StatusOr<MetricPtr> MakeFittingMetric(KerasObject object,
-                                            const Loss& loss,
+                                            const std::optional<Labels>& labels,
                                             const Shape& output,
                                             const Path& path) {
   const std::string name = ToSnakeCase(object.class_name);
   if (IsAccuracy(name)) {
-    object.class_name = AccuracyFor(loss, output);
+    ASSIGN_OR_RETURN(object.class_name, AccuracyFor(labels, output, path));
   }
   ASSIGN_OR_RETURN(MetricPtr metric, MakeMetric(object, path));
   // One that is given by the name of its function is logged by that.
@@ -170,7 +185,7 @@ absl::StatusOr<MetricPtr> MakeFittingMetric(KerasObject object,
       (object.class_name == name && object.config.Find("name") == nullptr)) {
     metric->name = name;
   }
-  RETURN_IF_ERROR(CheckFits(*metric, loss, output, path));
+  RETURN_IF_ERROR(CheckFits(*metric, labels, output, path));
   metric->SetOutput(output);
   return metric;
 }
@@ -243,7 +258,11 @@ absl::Status CheckStateSize(const Metric& metric, int64_t taken,
 
 absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
     const MetricObjects& metrics, const MetricObjects& weighted_metrics,
-    const Loss& loss, const Shape& output, absl::string_view prefix) {
+    const Loss* loss, const Shape& output, absl::string_view prefix) {
+  std::optional<Labels> labels;
+  if (loss != nullptr) {
+    labels = {loss->has_sparse_labels(), std::string(loss->class_name())};
+  }
   MetricNames names(prefix);
   int64_t state_size = 0;
   std::vector<std::unique_ptr<const Metric>> made;
@@ -252,7 +271,11 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
       const Path path = some->path.Index(i);
       ASSIGN_OR_RETURN(
           MetricPtr metric,
-          MakeFittingMetric(FromProto(some->objects[i]), loss, output, path));
+          MakeFittingMetric(FromProto(some->objects[i]), labels, output, path));
+      if (!labels) {
+        labels = {metric->has_sparse_labels(),
+                  std::string(metric->class_name())};
+      }
       RETURN_IF_ERROR(CheckStateSize(*metric, state_size, path));
       state_size += metric->state_size();
       metric->is_weighted = some == &weighted_metrics;

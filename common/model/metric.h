@@ -98,13 +98,15 @@ struct MetricObjects {
 };
 
 // The metrics that a job names for an output, in its order, then those that are
-// weighted. "accuracy" becomes the binary, categorical or sparse class,
-// depending on the shapes. As in Keras, the second metric of the same name gets
+// weighted. `loss`: of the output, with whose labels they must agree; null: it
+// has none, and they agree with each other. "accuracy" becomes the binary,
+// categorical or sparse class, depending on the shapes. As in Keras, the second
+// metric of the same name gets
 // "_1"; a weighted one first "weighted_" in front. `prefix` precedes their
 // names. Errors name the metric by its index.
 absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
     const MetricObjects& metrics, const MetricObjects& weighted_metrics,
-    const Loss& loss, const Shape& output, absl::string_view prefix);
+    const Loss* loss, const Shape& output, absl::string_view prefix);
 
 // Whether a metric may have this name: a class, or its name in snake case.
 bool IsMetricName(const std::string& name);

@@ -47,8 +47,10 @@ class ModelLowering {
     }
     function_.SetOwner("loss");
     for (size_t i = 0; i < spec_.outputs.size(); ++i) {
-      model_->losses.push_back(LowerLoss(spec_.outputs[i], spec_.is_training,
-                                         TensorsOf(spec_.outputs[i].loss, i)));
+      const OutputSpec& output = spec_.outputs[i];
+      if (output.loss == nullptr) continue;
+      model_->losses.push_back(
+          LowerLoss(output, spec_.is_training, TensorsOf(output.loss, i)));
     }
     AddMetrics();
     if (spec_.is_training) AddDeltas();
@@ -73,11 +75,11 @@ class ModelLowering {
       outputs_[graph_.inputs[i]] = model_->features.back();
       before_activation_[graph_.inputs[i]] = model_->features.back();
     }
-    for (size_t i = 0; i < spec_.outputs.size(); ++i) {
+    for (const OutputSpec& output : spec_.outputs) {
       model_->labels.push_back(
-          spec_.outputs[i].loss->has_sparse_labels()
+          output.has_sparse_labels()
               ? function_.AddParameter({DataType::kInt32, {spec_.batch_size}})
-              : add(WithBatch(graph_.output_shape(i))));
+              : add(WithBatch(graph_.output_shape(output.output))));
     }
     for (const OutputSpec& output : spec_.outputs) {
       if (!output.has_sample_weights) continue;
@@ -117,25 +119,25 @@ class ModelLowering {
         << op::ToString(outputs_[index].type());
   }
 
-  // What `loss` reads of Graph::outputs[output]; null: a metric, which reads
+  // What `loss` reads of an output, by OutputSpec; null: a metric, which reads
   // the output.
-  OutputTensors TensorsOf(const Loss* loss, size_t output) const {
-    const op::Tensor& labels = model_->labels[output];
+  OutputTensors TensorsOf(const Loss* loss, size_t spec) const {
+    const size_t output = spec_.outputs[spec].output;
+    const op::Tensor& labels = model_->labels[spec];
     if (loss == nullptr) {
-      return {model_->outputs[output], labels, MaskOf(output),
-              WeightsOf(output)};
+      return {model_->outputs[output], labels, MaskOf(output), WeightsOf(spec)};
     }
     const LossInput input = ResolveLossInput(graph_, graph_.outputs[output],
                                              *loss, spec_.is_training);
     const std::vector<op::Tensor>& from =
         input.before_activation ? before_activation_ : outputs_;
-    return {from[input.node], labels, MaskOf(output), WeightsOf(output),
+    return {from[input.node], labels, MaskOf(output), WeightsOf(spec),
             input.from_logits};
   }
 
-  std::optional<op::Tensor> WeightsOf(size_t output) const {
-    return spec_.outputs[output].has_sample_weights
-               ? std::optional(model_->weights[output])
+  std::optional<op::Tensor> WeightsOf(size_t spec) const {
+    return spec_.outputs[spec].has_sample_weights
+               ? std::optional(model_->weights[spec])
                : std::nullopt;
   }
 
@@ -195,6 +197,7 @@ class ModelLowering {
     std::vector<op::Tensor> of = model_->losses;
     std::vector<op::Tensor> output_gradients;
     for (const OutputSpec& output : spec_.outputs) {
+      if (output.loss == nullptr) continue;
       output_gradients.push_back(op::Broadcast(
           output.weight / model_->loss_divisor, {spec_.batch_size}));
     }

@@ -17,7 +17,7 @@ namespace paceline {
 
 struct ModelFunctionSpec {
   const Graph* graph = nullptr;
-  // See Graph::outputs. Empty, only outside of training: no loss, no labels.
+  // Empty, only outside of training: no loss, no labels.
   std::vector<OutputSpec> outputs = {};
   bool is_training = false;
   int64_t batch_size = 0;
@@ -36,10 +36,10 @@ struct ModelFunction {
   // --- Parameters --- By input: (batch, input shape...). Ids are whole numbers
   // of the same type.
   std::vector<op::Tensor> features;
-  // By output: int32 (batch) if the loss is sparse, else (batch, output
+  // By OutputSpec: int32 (batch) if they are sparse, else (batch, output
   // shape...).
   std::vector<op::Tensor> labels;
-  // By output, of shape (batch); none without OutputSpec::has_sample_weights.
+  // The same, of shape (batch); none without OutputSpec::has_sample_weights.
   std::vector<op::Tensor> weights;
   // By index in Graph::variables.
   std::vector<op::Tensor> variables;
@@ -47,9 +47,10 @@ struct ModelFunction {
   op::Tensor loss_divisor;
   op::Tensor regularization_scale;
 
-  // --- Results --- By output: (batch, output shape...).
+  // --- Results --- By index in Graph::outputs: (batch, output shape...).
   std::vector<op::Tensor> outputs;
-  // By output: the loss of each example, without weight and penalty.
+  // By OutputSpec with a loss: the loss of each example, without weight and
+  // penalty.
   std::vector<op::Tensor> losses;
   // The sum of the variables' regularizers, of shape (); nullopt: there are
   // none.

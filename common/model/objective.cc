@@ -61,13 +61,26 @@ absl::Status CheckNames(const google::protobuf::Map<std::string, T>& map,
   return absl::OkStatus();
 }
 
-// Checks that the outputs can be told apart, and that each has a loss.
+// The loss of an output by its name; null: it has none.
+const v1::KerasObject* FindLossOf(const v1::Job& job, const std::string& name) {
+  if (job.named_losses().empty()) return &job.loss();
+  const auto named = job.named_losses().find(name);
+  return named == job.named_losses().end() ? nullptr : &named->second;
+}
+
+// Checks that the outputs can be told apart, and that some have a loss.
 absl::Status CheckOutputs(const v1::Job& job, const Graph& graph) {
   RETURN_IF_ERROR(CheckNames(job.named_losses(), graph, Path(kLossKey)));
   RETURN_IF_ERROR(CheckNames(job.named_metrics(), graph, Path(kMetricsKey)));
   RETURN_IF_ERROR(CheckNames(job.named_weighted_metrics(), graph,
                              Path(kWeightedMetricsKey)));
   RETURN_IF_ERROR(CheckNames(job.loss_weights(), graph, Path(kLossWeightsKey)));
+  if (!job.has_loss() && job.named_losses().empty()) {
+    return ConfigError(
+        Path(kLossKey),
+        absl::StrCat("missing; expected a loss of at least one of the outputs ",
+                     OutputNames(graph)));
+  }
   if (graph.outputs.size() == 1) return absl::OkStatus();
   if (!job.class_weight().empty()) {
     return ConfigError(Path("class_weight"),
@@ -83,12 +96,12 @@ absl::Status CheckOutputs(const v1::Job& job, const Graph& graph) {
                        "; expected one, since losses and metrics go by the "
                        "names of layers"));
     }
-    if (job.named_losses().contains(name)) continue;
+  }
+  if (job.named_losses().empty()) {
     return ConfigError(
         Path(kLossKey),
-        absl::StrCat("has no entry for the output ", Excerpt(Value(name)),
-                     "; expected a map with a loss for each of ",
-                     OutputNames(graph)));
+        absl::StrCat("expected a map with the losses of the outputs ",
+                     OutputNames(graph), ", got one loss"));
   }
   if (job.metrics().empty() && job.weighted_metrics().empty()) {
     return absl::OkStatus();
@@ -119,12 +132,15 @@ Path PathOfLoss(const v1::Job& job, const Graph& graph, size_t output) {
   return PathOf(kLossKey, job.named_losses().contains(name), name);
 }
 
+// Null: it has none.
 absl::StatusOr<std::unique_ptr<const Loss>> MakeLossOf(const v1::Job& job,
                                                        const Graph& graph,
                                                        size_t output) {
+  const v1::KerasObject* const object = LossOf(job, graph, output);
+  if (object == nullptr) return nullptr;
   const Path path = PathOfLoss(job, graph, output);
   ASSIGN_OR_RETURN(std::unique_ptr<const Loss> loss,
-                   MakeLoss(FromProto(LossOf(job, graph, output)), path));
+                   MakeLoss(FromProto(*object), path));
   RETURN_IF_ERROR(At(path, loss->CheckOutput(graph.output_shape(output))));
   RETURN_IF_ERROR(
       At(path, CheckLossInput(graph, graph.outputs[output], *loss)));
@@ -145,7 +161,7 @@ absl::StatusOr<ConstMetricPtr> MeanLossOf(const v1::Job& job,
 absl::StatusOr<std::vector<ConstMetricPtr>> MakeMetricsOf(const v1::Job& job,
                                                           const Graph& graph,
                                                           size_t output,
-                                                          const Loss& loss) {
+                                                          const Loss* loss) {
   const std::string& name = graph.output_name(output);
   const bool is_alone = graph.outputs.size() == 1;
   const MetricObjects given = MetricsOf(job, graph, output);
@@ -162,7 +178,8 @@ absl::StatusOr<std::vector<ConstMetricPtr>> MakeMetricsOf(const v1::Job& job,
                                       : weighted.path.Index(i - unweighted),
                        CheckLossInput(graph, graph.outputs[output], *mean_of)));
   }
-  if (is_alone) return metrics;
+  // As in Keras, one loss is not reported beside that of the model.
+  if (loss == nullptr || job.named_losses().size() <= 1) return metrics;
   ASSIGN_OR_RETURN(ConstMetricPtr mean, MeanLossOf(job, graph, output));
   metrics.insert(metrics.begin(), std::move(mean));
   return metrics;
@@ -186,7 +203,7 @@ absl::Status CheckFitMask(const Objective& objective, const Graph& graph,
                      "the model's output ", ShapeToString(shape),
                      "; expected the last axis, or an output without a mask"));
   };
-  if (!objective.loss->FitsMask(shape)) {
+  if (objective.loss != nullptr && !objective.loss->FitsMask(shape)) {
     return refuse(kLossKey, objective.loss->class_name());
   }
   for (const ConstMetricPtr& metric : objective.metrics) {
@@ -218,10 +235,9 @@ absl::Status CheckTogether(absl::Span<const Objective> objectives) {
 
 }  // namespace
 
-const v1::KerasObject& LossOf(const v1::Job& job, const Graph& graph,
+const v1::KerasObject* LossOf(const v1::Job& job, const Graph& graph,
                               size_t output) {
-  const auto named = job.named_losses().find(graph.output_name(output));
-  return named == job.named_losses().end() ? job.loss() : named->second;
+  return FindLossOf(job, graph.output_name(output));
 }
 
 MetricObjects MetricsOf(const v1::Job& job, const Graph& graph, size_t output) {
@@ -249,7 +265,7 @@ absl::StatusOr<std::vector<Objective>> MakeObjectives(const v1::Job& job,
     ASSIGN_OR_RETURN(objective.class_weights,
                      ReadClassWeights(job, graph.output_shape(i)));
     ASSIGN_OR_RETURN(objective.metrics,
-                     MakeMetricsOf(job, graph, i, *objective.loss));
+                     MakeMetricsOf(job, graph, i, objective.loss.get()));
     RETURN_IF_ERROR(CheckFitMask(objective, graph, i));
   }
   RETURN_IF_ERROR(CheckTogether(objectives));
@@ -258,8 +274,11 @@ absl::StatusOr<std::vector<Objective>> MakeObjectives(const v1::Job& job,
 
 std::vector<OutputSpec> SpecsOf(absl::Span<const Objective> objectives) {
   std::vector<OutputSpec> specs;
-  for (const Objective& objective : objectives) {
-    specs.push_back({.loss = objective.loss.get(),
+  for (size_t i = 0; i < objectives.size(); ++i) {
+    const Objective& objective = objectives[i];
+    if (!objective.has_labels()) continue;
+    specs.push_back({.output = i,
+                     .loss = objective.loss.get(),
                      .weight = objective.weight,
                      .class_weights = objective.class_weights,
                      .has_sample_weights = objective.has_sample_weights,

@@ -18,6 +18,7 @@
 namespace paceline {
 
 struct Objective {
+  // Null: the output is predicted and may have metrics, but trains nothing.
   std::unique_ptr<const Loss> loss;
   // Of the loss in the sum over all outputs: Keras' loss_weights.
   double weight = 1;
@@ -26,23 +27,27 @@ struct Objective {
   // Whether the data have weights of examples: Keras' sample_weight.
   bool has_sample_weights = false;
   // If the model has several outputs, their names in logs begin with that of
-  // the output, and the first is its loss without the weight: "digit_loss",
-  // "digit_accuracy".
+  // the output. If several have a loss, the first is that without the weight:
+  // "digit_loss", "digit_accuracy".
   std::vector<std::unique_ptr<const Metric>> metrics;
+
+  // Whether the output has labels. Otherwise nothing is asked of it.
+  bool has_labels() const { return loss != nullptr || !metrics.empty(); }
 };
 
-// The objective of each output, in the order of Graph::outputs. Errors name the
-// field of the job and the output.
+// The objective of each output, in the order of Graph::outputs; at least one
+// has a loss. Errors name the field of the job and the output.
 absl::StatusOr<std::vector<Objective>> MakeObjectives(const v1::Job& job,
                                                       const Graph& graph,
                                                       bool has_sample_weights);
 
-// Points into `objectives`.
+// Those of the outputs that have labels. Points into `objectives`.
 std::vector<OutputSpec> SpecsOf(absl::Span<const Objective> objectives);
 
 // The loss and the metrics of an output as the job gives them, for a job that
-// MakeObjectives accepts; the metrics point into the job.
-const v1::KerasObject& LossOf(const v1::Job& job, const Graph& graph,
+// MakeObjectives accepts; they point into the job. Null: the output has no
+// loss.
+const v1::KerasObject* LossOf(const v1::Job& job, const Graph& graph,
                               size_t output);
 MetricObjects MetricsOf(const v1::Job& job, const Graph& graph, size_t output);
 MetricObjects WeightedMetricsOf(const v1::Job& job, const Graph& graph,

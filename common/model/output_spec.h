@@ -2,6 +2,7 @@
 #ifndef PACELINE_COMMON_MODEL_OUTPUT_SPEC_H_
 #define PACELINE_COMMON_MODEL_OUTPUT_SPEC_H_
 
+#include <cstddef>
 #include <memory>
 
 #include "absl/types/span.h"
@@ -13,6 +14,9 @@ namespace paceline {
 // The loss of a model is Σ weight · mean loss over its outputs, plus the
 // penalty of its regularizers, as in Keras. Does not own what it points to.
 struct OutputSpec {
+  // Index in Graph::outputs.
+  size_t output = 0;
+  // Null: the output has only metrics, and trains nothing.
   const Loss* loss = nullptr;
   // Keras' loss_weights.
   double weight = 1;
@@ -25,6 +29,12 @@ struct OutputSpec {
   // Metrics of the output and its labels. The loss of a single output, as Keras
   // reports it, is a MeanLoss among these.
   absl::Span<const std::unique_ptr<const Metric>> metrics = {};
+
+  // See Loss::has_sparse_labels. All metrics agree with the loss.
+  bool has_sparse_labels() const {
+    return loss != nullptr ? loss->has_sparse_labels()
+                           : metrics[0]->has_sparse_labels();
+  }
 };
 
 }  // namespace paceline

@@ -47,12 +47,16 @@ void ApplyFormulaOf(const Optimizer& optimizer, const UpdateStep& step,
 template <typename T>
 void ApplyTyped(const Optimizer& optimizer, const UpdateStep& step,
                 const UpdateRange<T>& range) {
-  if (step.accumulation.updates) ApplyFormulaOf(optimizer, step, range);
+  const bool changes = optimizer.Changes(range.variable);
+  if (changes && step.accumulation.updates) {
+    ApplyFormulaOf(optimizer, step, range);
+  }
   if (optimizer.use_ema) {
     CHECK(!range.slots.empty());
     UpdateAverages(optimizer.AveragingOf(step), range.values,
                    range.slots.back());
   }
+  if (!changes) return;
   if (const Constraint* constraint = optimizer.ConstraintOf(range.variable)) {
     Constrain(*constraint, range.variable.shape, range.values);
   }

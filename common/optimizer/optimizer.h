@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,7 +95,13 @@ class Optimizer {
   // FormulaFor and WeightDecayOf ignore their argument, and a range may span
   // several variables.
   virtual bool updates_by_variable() const {
-    return !exclude_from_weight_decay.parts.empty() || !constraints.empty();
+    return !exclude_from_weight_decay.parts.empty() || !constraints.empty() ||
+           !without_loss.empty();
+  }
+
+  // Whether an update changes this variable; otherwise it only averages it.
+  bool Changes(const UpdatedVariable& variable) const {
+    return !without_loss.contains(variable.name);
   }
 
   // The weight decay of this variable (weight_decay.h); 0: none.
@@ -170,6 +177,10 @@ class Optimizer {
   // By name of a variable: what its updates end with. Not of Keras' config of
   // an optimizer: in Keras they belong to the variables.
   std::map<std::string, Constraint, std::less<>> constraints;
+  // Names of variables that updates leave as they are, with all slots but the
+  // average, also where the update of a gradient of 0 would change them
+  // (loss_paths.h).
+  std::set<std::string, std::less<>> without_loss;
 
  protected:
   // Keras' defaults for the class.

@@ -151,8 +151,11 @@ void PrintJob(const v1::Job& job, const Graph& graph, std::ostream& out) {
     const std::string of_output =
         graph.outputs.size() == 1 ? ""
                                   : absl::StrCat(graph.output_name(i), ": ");
-    PrintLine("loss",
-              absl::StrCat(of_output, LossOf(job, graph, i).class_name()), out);
+    const v1::KerasObject* const loss = LossOf(job, graph, i);
+    PrintLine(
+        "loss",
+        absl::StrCat(of_output, loss == nullptr ? "none" : loss->class_name()),
+        out);
     const auto print_metrics = [&](const char* key,
                                    const MetricObjects& metrics) {
       PrintLine(key,

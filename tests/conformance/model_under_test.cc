@@ -182,14 +182,16 @@ std::vector<Objective> ModelUnderTest::MakeOutputs(const ModelConfig& config,
   std::vector<Objective> outputs;
   for (size_t i = 0; i < configs.size(); ++i) {
     const Shape& shape = graph.output_shape(i);
-    Objective output = {
-        .loss = Unwrap(
-            MakeLoss(FromProto(ObjectOf(configs[i].loss)), Path("loss"))),
-        .weight = configs[i].weight,
-        .class_weights = {},
-        .has_sample_weights = config.has_sample_weights,
-        .metrics = {}};
-    CheckOk(output.loss->CheckOutput(shape));
+    Objective output = {.loss = nullptr,
+                        .weight = configs[i].weight,
+                        .class_weights = {},
+                        .has_sample_weights = config.has_sample_weights,
+                        .metrics = {}};
+    if (!configs[i].loss.is_null()) {
+      output.loss =
+          Unwrap(MakeLoss(FromProto(ObjectOf(configs[i].loss)), Path("loss")));
+      CheckOk(output.loss->CheckOutput(shape));
+    }
     v1::Job job;
     job.mutable_class_weight()->insert(config.class_weight.begin(),
                                        config.class_weight.end());
@@ -198,7 +200,8 @@ std::vector<Objective> ModelUnderTest::MakeOutputs(const ModelConfig& config,
     const auto weighted = MetricObjectsOf(configs[i].weighted_metrics);
     output.metrics = Unwrap(MakeMetrics({metrics, Path("metrics")},
                                         {weighted, Path("weighted_metrics")},
-                                        *output.loss, shape, /*prefix=*/""));
+                                        output.loss.get(), shape,
+                                        /*prefix=*/""));
     outputs.push_back(std::move(output));
   }
   return outputs;
@@ -246,11 +249,11 @@ Examples ModelUnderTest::SomeExamples(int64_t count) const {
   for (size_t i = 0; i < graph_.inputs.size(); ++i) {
     examples.features.push_back(SomeFeatures(i, count));
   }
-  for (size_t i = 0; i < graph_.outputs.size(); ++i) {
-    examples.labels.push_back(SomeLabels(i, count));
-    if (!outputs_[i].has_sample_weights) continue;
+  for (const OutputSpec& spec : SpecsOf(outputs_)) {
+    examples.labels.push_back(SomeLabels(spec, count));
+    if (!spec.has_sample_weights) continue;
     std::vector<double>& weights = examples.weights.emplace_back(
-        SomeNumbers(count, Numbered("weights", i)));
+        SomeNumbers(count, Numbered("weights", spec.output)));
     for (double& weight : weights) weight += 1;
   }
   return examples;
@@ -268,18 +271,18 @@ std::vector<double> ModelUnderTest::SomeFeatures(size_t input,
   return features;
 }
 
-std::vector<double> ModelUnderTest::SomeLabels(size_t output,
+std::vector<double> ModelUnderTest::SomeLabels(const OutputSpec& spec,
                                                int64_t count) const {
-  const int64_t size = NumElements(graph_.output_shape(output));
+  const int64_t size = NumElements(graph_.output_shape(spec.output));
   std::vector<double> labels;
-  if (outputs_[output].loss->has_sparse_labels()) {
+  if (spec.has_sparse_labels()) {
     for (int64_t i = 0; i < count; ++i) {
       labels.push_back(static_cast<double>((3 * i + 1) % size));
     }
     return labels;
   }
   // Probabilities; every other one is 0 or 1.
-  labels = SomeNumbers(count * size, Numbered("labels", output));
+  labels = SomeNumbers(count * size, Numbered("labels", spec.output));
   for (size_t i = 0; i < labels.size(); ++i) {
     const double probability = (labels[i] + 1) / 2;
     labels[i] = i % 2 == 0 ? std::round(probability) : probability;
@@ -334,7 +337,7 @@ StepResult ModelOnDevice::Run(Mode mode, const Examples& examples) {
   }
   std::vector<TypedNumbers> labels;
   for (size_t i = 0; i < examples.labels.size(); ++i) {
-    const bool are_sparse = spec.outputs[i].loss->has_sparse_labels();
+    const bool are_sparse = spec.outputs[i].has_sparse_labels();
     labels.emplace_back(examples.labels[i],
                         are_sparse ? DataType::kInt32 : type());
   }

@@ -25,6 +25,7 @@ namespace paceline {
 struct OutputConfig {
   // By name.
   std::string layer = {};
+  // Null: none.
   Value loss = "mse";
   double weight = 1;
   Value metrics = Value::List{};
@@ -48,10 +49,10 @@ struct ModelConfig {
 // Examples as doubles; each device gets them in its own type.
 struct Examples {
   int64_t count = 0;
-  // By input, and by output of the model.
+  // By input, and by output of the model that has labels.
   std::vector<std::vector<double>> features;
   std::vector<std::vector<double>> labels;
-  // By output, if the model has weights of examples.
+  // The same, if the model has weights of examples.
   std::vector<std::vector<double>> weights = {};
   int64_t first_example = 0;
   int64_t epoch = 0;
@@ -91,7 +92,8 @@ class ModelUnderTest {
   std::vector<std::vector<double>> SomeVariables() const;
   // The values in a job before its first step.
   std::vector<std::vector<double>> InitialVariables() const;
-  // Features and labels generated in the same way; labels fit the loss.
+  // Features and labels generated in the same way; labels fit losses and
+  // metrics.
   Examples SomeExamples(int64_t count) const;
 
  private:
@@ -103,7 +105,7 @@ class ModelUnderTest {
                  const v1::Partitioner& partitioner, int shard_count,
                  const MayCut& may_cut);
   std::vector<double> SomeFeatures(size_t input, int64_t count) const;
-  std::vector<double> SomeLabels(size_t output, int64_t count) const;
+  std::vector<double> SomeLabels(const OutputSpec& spec, int64_t count) const;
 
   Graph graph_;
   std::vector<Objective> outputs_;

@@ -89,7 +89,7 @@ std::unique_ptr<const Optimizer> ReadOptimizer(const std::string& layers,
   const v1::Job job = ReadJobUnder("mirrored", layers, optimizer);
   const auto model = MakeJobModel(job);
   CHECK(model.ok()) << model.status();
-  return *MakeJobOptimizer(job, model->graph.variables);
+  return *MakeJobOptimizer(job, model->graph);
 }
 
 // The incarnation of rank 0's worker; other ranks' incarnations follow it.

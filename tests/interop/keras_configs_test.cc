@@ -105,7 +105,7 @@ absl::StatusOr<Value> RewriteMetric(const KerasObject& object) {
   const google::protobuf::RepeatedPtrField<v1::KerasObject> none;
   ASSIGN_OR_RETURN(*objects.Add(), ToProto(object, Path()));
   ASSIGN_OR_RETURN(const auto metrics,
-                   MakeMetrics({objects, Path()}, {none, Path()}, *loss,
+                   MakeMetrics({objects, Path()}, {none, Path()}, loss.get(),
                                /*output=*/{10}, /*prefix=*/""));
   return Serialize(*metrics[0]);
 }

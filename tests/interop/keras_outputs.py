@@ -6,7 +6,7 @@ import tensorflow as tf
 from keras_models import make_layer, ramp, sparse_labels, value_labels
 from keras_optimizers import numbers
 
-# Of two inputs and two outputs, of which another layer reads the first.
+# Of two inputs and three outputs, of which another layer reads the first, and another has no loss.
 SEVERAL_OUTPUTS = [
     {"Input": {"shape": [5], "name": "row"}},
     {"Input": {"shape": [4, 3], "name": "grid"}},
@@ -16,6 +16,7 @@ SEVERAL_OUTPUTS = [
     {"Dense": {"units": 4, "activation": "softmax", "name": "class"}},
     {"Concatenate": {"name": "joined"}, "inputs": ["class", "hidden"]},
     {"Dense": {"units": 2, "name": "place"}},
+    {"Dense": {"units": 3, "activation": "tanh", "name": "aside"}, "inputs": ["hidden"]},
 ]
 
 
@@ -44,6 +45,7 @@ def several_outputs(batch=3):
             "weight": 1.0,
             "metrics": ["accuracy", "sparse_categorical_crossentropy"],
         },
+        {"layer": "aside", "loss": None, "weight": 1.0, "metrics": ["mae"]},
         {"layer": "place", "loss": "mse", "weight": 0.3, "metrics": ["mse"]},
     ]
     model = keras.Model(inputs, [tensors[each["layer"]] for each in outputs])
@@ -51,7 +53,7 @@ def several_outputs(batch=3):
     for i, variable in enumerate(weights):
         variable.assign(ramp(tuple(variable.shape), 10 + i))
     x = [ramp((batch, *each.shape[1:]), 1 + i) for i, each in enumerate(inputs)]
-    y = [sparse_labels(batch, 4), value_labels(batch, [2])]
+    y = [sparse_labels(batch, 4), value_labels(batch, [3]), value_labels(batch, [2])]
     model.compile(
         loss=[each["loss"] for each in outputs],
         loss_weights=[each["weight"] for each in outputs],
@@ -63,6 +65,7 @@ def several_outputs(batch=3):
         values += [logs[f"{each['layer']}_{metric}"] for metric in each["metrics"]]
     with tf.GradientTape() as tape:
         value = model.compute_loss(x, y, model(x, training=True))
+    slopes = tape.gradient(value, [v.value for v in weights])
     return {
         "layers": SEVERAL_OUTPUTS,
         "outputs": outputs,
@@ -71,5 +74,6 @@ def several_outputs(batch=3):
         "predictions": [numbers(each) for each in model.predict(x, verbose=0)],
         # The loss, then the metrics of each output.
         "logs": numbers(values),
-        "gradients": [numbers(each) for each in tape.gradient(value, [v.value for v in weights])],
+        # What no loss depends on has none.
+        "gradients": [numbers(tf.zeros_like(v.value) if s is None else s) for s, v in zip(slopes, weights)],
     }

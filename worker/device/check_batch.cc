@@ -52,11 +52,13 @@ absl::Status CheckClassIds(const Batch& batch, size_t output,
 absl::Status CheckLabels(const ProgramSpec& spec, size_t output,
                          const Batch& batch, DataType type) {
   const DataType actual = batch.labels[output].type;
-  if (!spec.outputs[output].loss->has_sparse_labels()) {
+  if (!spec.outputs[output].has_sparse_labels()) {
     return CheckType("labels", actual, type);
   }
   RETURN_IF_ERROR(CheckType("labels", actual, DataType::kInt32));
-  return CheckClassIds(batch, output, spec.graph->output_shape(output).back());
+  return CheckClassIds(
+      batch, output,
+      spec.graph->output_shape(spec.outputs[output].output).back());
 }
 
 int64_t WeightArrayCount(absl::Span<const OutputSpec> outputs) {
@@ -95,7 +97,8 @@ absl::Status CheckBatch(const ProgramSpec& spec, const Batch& batch,
                           CheckFeatures(graph, i, batch, type)));
   }
   for (size_t i = 0; i < spec.outputs.size(); ++i) {
-    RETURN_IF_ERROR(Named(graph, "output", graph.outputs, i,
+    RETURN_IF_ERROR(Named(graph, "output", graph.outputs,
+                          spec.outputs[i].output,
                           CheckLabels(spec, i, batch, type)));
   }
   return absl::OkStatus();

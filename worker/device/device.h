@@ -68,11 +68,12 @@ struct Batch {
   // For each of Graph::inputs: float32 (float64 for a float64 device), shape
   // [count, input shape...].
   std::vector<HostTensor> features;
-  // For each of Graph::outputs: int32 class ids of shape [count] if the loss is
-  // sparse; else the type of the features and shape [count, output shape...].
+  // For each of ProgramSpec::outputs: int32 class ids of shape [count] if they
+  // are sparse; else the type of the features and shape [count, output
+  // shape...].
   std::vector<HostTensor> labels;
-  // For each of Graph::outputs, if OutputSpec::has_sample_weights: the type of
-  // the features and shape [count].
+  // The same, if OutputSpec::has_sample_weights: the type of the features and
+  // shape [count].
   std::vector<HostTensor> weights = {};
   // Position of the first example in the epoch's order; the others are
   // consecutive. With `epoch`, it seeds Dropout.
@@ -258,7 +259,8 @@ class StatisticsAllReduce {
 struct ProgramSpec {
   const Graph* graph = nullptr;
   const BucketLayout* bucket_layout = nullptr;
-  // See Graph::outputs. Empty, only in Mode::kEvaluate: no loss, no labels.
+  // Of the outputs that have labels. Empty, only in Mode::kEvaluate: no loss,
+  // no labels.
   std::vector<OutputSpec> outputs = {};
   Mode mode = Mode::kTrain;
   // The device must support it (CanCompute).

@@ -89,15 +89,19 @@ ModelArrays InputArraysOf(const Graph& graph) {
 ModelArrays ModelArraysOf(const JobModel& model) {
   const Graph& graph = model.graph;
   ModelArrays arrays = InputArraysOf(graph);
-  for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    arrays.has_sample_weights = model.objectives[i].has_sample_weights;
+  for (const OutputSpec& spec : SpecsOf(model.objectives)) {
+    arrays.has_sample_weights = spec.has_sample_weights;
     ModelArray& output = arrays.outputs.emplace_back();
-    output.name = graph.output_name(i);
-    if (model.objectives[i].loss->has_sparse_labels()) {
-      output.class_count = graph.output_shape(i).back();
+    output.name = graph.output_name(spec.output);
+    if (spec.has_sparse_labels()) {
+      output.class_count = graph.output_shape(spec.output).back();
     } else {
-      output.shape = graph.output_shape(i);
+      output.shape = graph.output_shape(spec.output);
     }
+  }
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    if (model.objectives[i].has_labels()) continue;
+    arrays.unread_outputs.push_back(graph.output_name(i));
   }
   return arrays;
 }

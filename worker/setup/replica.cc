@@ -31,7 +31,7 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
   RETURN_IF_ERROR(replica->device->Supports(spec));
   ASSIGN_OR_RETURN(
       replica->plan,
-      MakeJobPlan(job, model.graph.variables,
+      MakeJobPlan(job, model.graph,
                   std::max(1, static_cast<int>(job.cluster().ps())),
                   sizeof(float)));
   std::vector<int64_t> shared = SynchronizedChannels(model.graph);
@@ -39,8 +39,7 @@ absl::StatusOr<std::unique_ptr<Replica>> MakeReplica(
     replica->statistics =
         std::make_unique<TransportStatisticsAllReduce>(std::move(shared));
   }
-  ASSIGN_OR_RETURN(replica->optimizer,
-                   MakeJobOptimizer(job, model.graph.variables));
+  ASSIGN_OR_RETURN(replica->optimizer, MakeJobOptimizer(job, model.graph));
   ASSIGN_OR_RETURN(replica->stream, replica->device->CreateStream());
   return replica;
 }

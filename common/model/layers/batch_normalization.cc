@@ -69,14 +69,17 @@ std::vector<VariableSpec> BatchNormalization::Variables(
   return variables;
 }
 
+bool SynchronizesStatistics(const Node& node) {
+  if (node.layer->class_name() != BatchNormalization::kClassName) return false;
+  const auto& layer = static_cast<const BatchNormalization&>(*node.layer);
+  return layer.synchronized && layer.trainable && node.masked_inputs.empty();
+}
+
 std::vector<int64_t> SynchronizedChannels(const Graph& graph) {
   std::vector<int64_t> channels;
   for (const Node& node : graph.nodes) {
-    if (node.layer->class_name() != BatchNormalization::kClassName) continue;
-    const auto& layer = static_cast<const BatchNormalization&>(*node.layer);
-    if (layer.synchronized && layer.trainable && node.masked_inputs.empty()) {
-      channels.push_back(node.output_shape.back());
-    }
+    if (!SynchronizesStatistics(node)) continue;
+    channels.push_back(node.output_shape.back());
   }
   return channels;
 }

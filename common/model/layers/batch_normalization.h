@@ -64,9 +64,12 @@ class BatchNormalization : public NormalizationLayer {
   LoweredLayer LowerMasked(const LayerCall& call, const op::Tensor& mask) const;
 };
 
-// The channels of each node with synchronized statistics, in the order of
-// forward. Such a node all-reduces 1 + 2 · channels numbers in forward, and 2 ·
-// channels in backward.
+// Whether training synchronizes the node's statistics.
+bool SynchronizesStatistics(const Node& node);
+
+// The channels of each such node, in the order of forward. Such a node
+// all-reduces 1 + 2 · channels numbers in forward, and 2 · channels in
+// backward.
 std::vector<int64_t> SynchronizedChannels(const Graph& graph);
 
 }  // namespace paceline

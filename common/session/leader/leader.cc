@@ -40,7 +40,7 @@ int CountPs(const std::vector<ExpectedTask>& tasks) {
 // hold are one shard.
 absl::StatusOr<ShardPlan> MakePlan(const LeaderOptions& options,
                                    const JobModel& model) {
-  return MakeJobPlan(options.job, model.graph.variables,
+  return MakeJobPlan(options.job, model.graph,
                      std::max(1, CountPs(options.tasks)), sizeof(float));
 }
 
@@ -106,7 +106,7 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   ASSIGN_OR_RETURN(JobModel made_model, MakeJobModel(options.job));
   auto model = std::make_unique<const JobModel>(std::move(made_model));
   ASSIGN_OR_RETURN(std::unique_ptr<const Optimizer> made,
-                   MakeJobOptimizer(options.job, model->graph.variables));
+                   MakeJobOptimizer(options.job, model->graph));
   const std::shared_ptr<const Optimizer> optimizer = std::move(made);
   ASSIGN_OR_RETURN(const ShardPlan plan, MakePlan(options, *model));
   ASSIGN_OR_RETURN(const std::optional<Manifest> restored,

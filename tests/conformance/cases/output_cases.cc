@@ -100,6 +100,37 @@ std::vector<Case> OutputCases() {
             " {Dense: {units: 2, trainable: false, name: of_a}, inputs: [a]},"
             " {Dense: {units: 4, name: of_b}, inputs: [b]}]",
             {{.layer = "of_a", .loss = "mse"}, {.layer = "of_b"}}),
+      // Losses depend on two of the branches: on the kernel of one, a
+      // regularizer does. One without a loss has metrics, one no labels.
+      weighted(model(
+          "outputs_without_loss",
+          "[Input: {shape: [5], name: in},"
+          " Dense: {units: 6, activation: tanh, name: trunk},"
+          " {Dense: {units: 4, kernel_regularizer: l2, name: before},"
+          " inputs: [trunk]}, Dense: {units: 4, name: apart},"
+          " {Dense: {units: 2, activation: softmax, name: only}, inputs:"
+          " [trunk]}, {Dense: {units: 3, name: out}, inputs: [trunk]},"
+          " {Dense: {units: 3, activation: tanh, activity_regularizer: l2,"
+          " name: active}, inputs: [trunk]}]",
+          {{.layer = "only", .loss = {}},
+           {.layer = "apart",
+            .loss = {},
+            .metrics = Yaml("[mae, mse]"),
+            .weighted_metrics = Yaml("[mae]")},
+           {.layer = "out", .loss = "mse", .weight = 0.5},
+           {.layer = "active", .loss = {}, .metrics = Yaml("[mse]")}})),
+      // A layer that is called twice, once for an output with a loss.
+      model("output_of_a_call_without_loss",
+            "[Input: {shape: [3], name: a}, Input: {shape: [3], name: b},"
+            " {Dense: {units: 2, name: of_a}, inputs: [a]},"
+            " {Call: {layer: of_a, name: of_b}, inputs: [b]}]",
+            {{.layer = "of_a", .loss = {}, .metrics = Yaml("[mae]")},
+             {.layer = "of_b", .loss = "mse"}}),
+      model("output_of_a_call_with_loss",
+            "[Input: {shape: [3], name: a}, Input: {shape: [3], name: b},"
+            " {Dense: {units: 2, name: of_a}, inputs: [a]},"
+            " {Call: {layer: of_a, name: of_b}, inputs: [b]}]",
+            {{.layer = "of_a", .loss = "mse"}, {.layer = "of_b", .loss = {}}}),
   };
 }
 

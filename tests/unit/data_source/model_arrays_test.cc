@@ -103,6 +103,28 @@ TEST(MatchArraysTest, MatchesWeightsWithOutputs) {
                 "of the model's output \"y\""));
 }
 
+TEST(MatchArraysTest, IgnoresLabelsOfOutputsThatNeedNone) {
+  const ModelArrays model = {
+      {{"image", {2}}}, {{"x", {1}}}, true, /*unread_outputs=*/{"y"}};
+  const auto match = [&](std::vector<ArraySpec> labels,
+                         std::vector<ArraySpec> weights) {
+    return MatchArrays(DescribedSource({Alone({2})}, std::move(labels),
+                                       /*classes=*/10, std::move(weights)),
+                       model);
+  };
+  const auto both = match({Named("y", {7}), Named("x", {1})},
+                          {Named("y", {}), Named("x", {})});
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_THAT(both->outputs, ElementsAre(1));
+  EXPECT_THAT(both->weights, ElementsAre(1));
+  EXPECT_THAT(match({Named("x", {1})}, {})->outputs, ElementsAre(0));
+  EXPECT_THAT(match({Alone({1})}, {})->outputs, ElementsAre(0));
+  EXPECT_EQ(match({Named("y", {1})}, {}).status(),
+            absl::InvalidArgumentError(
+                "/d.npz: x: the labels are \"y\", expected those of the "
+                "model's output: \"x\""));
+}
+
 TEST(MatchArraysTest, IgnoresLabelsOfAModelThatOnlyPredicts) {
   const ModelArrays inputs_alone = {kImages.inputs, {}};
   for (const auto& labels : {std::vector<ArraySpec>(),

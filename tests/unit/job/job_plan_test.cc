@@ -2,9 +2,8 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "common/model/variable.h"
+#include "common/model/graph.h"
 #include "gtest/gtest.h"
 
 namespace paceline {
@@ -17,12 +16,13 @@ v1::Job JobOf(const std::string& optimizer, v1::Strategy strategy) {
   return job;
 }
 
-std::vector<VariableSpec> OneVariable(
-    Shape shape, const std::string& name = "embedding/embeddings") {
-  std::vector<VariableSpec> variables(1);
-  variables[0].name = name;
-  variables[0].shape = std::move(shape);
-  return variables;
+Graph OneVariable(Shape shape,
+                  const std::string& name = "embedding/embeddings") {
+  Graph graph;
+  VariableSpec& variable = graph.variables.emplace_back();
+  variable.name = name;
+  variable.shape = std::move(shape);
+  return graph;
 }
 
 TEST(JobPlanTest, TheOptimizerSaysWhetherVariablesAreCut) {
@@ -42,9 +42,9 @@ TEST(JobPlanTest, TheOptimizerSaysWhetherVariablesAreCut) {
 
 // 320 MiB.
 TEST(JobPlanTest, RefusesAWholeVariableThatNoCallCarries) {
-  const std::vector<VariableSpec> variables = OneVariable({10 << 20, 8});
+  const Graph graph = OneVariable({10 << 20, 8});
   const auto make = [&](const std::string& optimizer, v1::Strategy strategy) {
-    return MakeJobPlan(JobOf(optimizer, strategy), variables, 1, 4).status();
+    return MakeJobPlan(JobOf(optimizer, strategy), graph, 1, 4).status();
   };
   const absl::Status refused = make("Lamb", v1::STRATEGY_PARAMETER_SERVER);
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);

@@ -19,6 +19,7 @@ namespace {
 using ::google::protobuf::util::MessageDifferencer;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 absl::StatusOr<v1::Job> ReadTwoOutputs(const std::string& rest) {
   return ReadJob(absl::StrCat(R"(strategy: parameter_server
@@ -72,6 +73,65 @@ TEST(ObjectivesTest, EachOutputHasItsLossWeightAndMetrics) {
   EXPECT_EQ(is_odd.weight, 0.5);
   EXPECT_THAT(NamesOf(is_odd), ElementsAre("is_odd_loss", "is_odd_accuracy",
                                            "is_odd_accuracy_1", "is_odd_mae"));
+}
+
+// As in Keras, the only loss is not reported beside that of the model.
+TEST(ObjectivesTest, AnOutputWithoutALossHasOnlyMetrics) {
+  for (const char* losses :
+       {"loss: {digit: sparse_categorical_crossentropy}\n",
+        "loss: {digit: sparse_categorical_crossentropy, is_odd: null}\n"}) {
+    const auto job = ReadTwoOutputs(absl::StrCat(
+        losses, "metrics: {digit: accuracy, is_odd: [accuracy, mae]}\n"));
+    ASSERT_TRUE(job.ok()) << job.status();
+    const auto model = MakeJobModel(*job);
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_THAT(NamesOf(model->objectives[0]), ElementsAre("digit_accuracy"));
+    const Objective& is_odd = model->objectives[1];
+    EXPECT_EQ(is_odd.loss, nullptr);
+    EXPECT_THAT(NamesOf(is_odd), ElementsAre("is_odd_accuracy", "is_odd_mae"));
+    EXPECT_EQ(is_odd.metrics[0]->class_name(), "BinaryAccuracy");
+    const auto specs = SpecsOf(model->objectives);
+    ASSERT_EQ(specs.size(), 2);
+    EXPECT_EQ(specs[1].output, 1);
+    EXPECT_FALSE(specs[1].has_sparse_labels());
+  }
+}
+
+TEST(ObjectivesTest, MetricsSayWhatTheLabelsWithoutALossAre) {
+  const auto job = ReadTwoOutputs(
+      "loss: {is_odd: bce}\n"
+      "metrics: {digit: [sparse_categorical_crossentropy, accuracy]}\n");
+  ASSERT_TRUE(job.ok()) << job.status();
+  const auto model = MakeJobModel(*job);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const Objective& digit = model->objectives[0];
+  EXPECT_EQ(digit.metrics[1]->class_name(), "SparseCategoricalAccuracy");
+  EXPECT_TRUE(SpecsOf(model->objectives)[0].has_sparse_labels());
+}
+
+TEST(ObjectivesTest, AnOutputWithoutLossAndMetricsHasNoLabels) {
+  const auto job = ReadTwoOutputs("loss: {is_odd: bce}\n");
+  ASSERT_TRUE(job.ok()) << job.status();
+  const auto model = MakeJobModel(*job);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_FALSE(model->objectives[0].has_labels());
+  const auto specs = SpecsOf(model->objectives);
+  ASSERT_EQ(specs.size(), 1);
+  EXPECT_EQ(specs[0].output, 1);
+}
+
+TEST(ObjectivesTest, UpdatesLeaveOutWhatNoLossDependsOn) {
+  const auto without_loss = [](const std::string& losses) {
+    const auto job = ReadTwoOutputs(losses);
+    EXPECT_TRUE(job.ok()) << job.status();
+    const auto model = MakeJobModel(*job);
+    return (*MakeJobOptimizer(*job, model->graph))->without_loss;
+  };
+  EXPECT_THAT(without_loss("loss: {is_odd: bce}\n"),
+              ElementsAre("digit/bias", "digit/kernel"));
+  EXPECT_THAT(without_loss("loss: {digit: mse}\n"),
+              ElementsAre("is_odd/bias", "is_odd/kernel"));
+  EXPECT_THAT(without_loss(kLosses), IsEmpty());
 }
 
 TEST(ObjectivesTest, WeightedMetricsFollowTheOthersOfTheirOutput) {
@@ -141,20 +201,31 @@ TEST(ObjectivesTest, AJobIsReadAsItIsWritten) {
                                   "loss_weights: {is_odd: 0.5}\n"
                                   "metrics: {digit: [accuracy]}\n"
                                   "weighted_metrics: {is_odd: mse}\n"));
-  ASSERT_TRUE(job.ok()) << job.status();
-  v1::Job again;
-  const absl::Status status =
-      Codec<v1::Job>::Read(WriteJob(*job), Path(), again);
-  ASSERT_TRUE(status.ok()) << status;
-  EXPECT_TRUE(MessageDifferencer::Equals(*job, again));
+  const auto with_one_loss = ReadTwoOutputs("loss: {digit: mse}\n");
+  for (const auto& each : {job, with_one_loss}) {
+    ASSERT_TRUE(each.ok()) << each.status();
+    v1::Job again;
+    const absl::Status status =
+        Codec<v1::Job>::Read(WriteJob(*each), Path(), again);
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_TRUE(MessageDifferencer::Equals(*each, again));
+  }
 }
 
 TEST(ObjectivesTest, ErrorsNameTheFieldAndTheOutput) {
   const std::pair<std::string, const char*> cases[] = {
       {"loss: mse\n",
-       "loss: has no entry for the output \"digit\"; expected a map with a "
-       "loss for each of \"digit\", \"is_odd\""},
-      {"loss: {digit: mse}\n", "loss: has no entry for the output \"is_odd\""},
+       "loss: expected a map with the losses of the outputs \"digit\", "
+       "\"is_odd\", got one loss"},
+      {"loss: {digit: null, is_odd: null}\n",
+       "loss: missing; expected a loss of at least one of the outputs "
+       "\"digit\", \"is_odd\""},
+      {"loss: {is_odd: mse}\nmetrics: {digit: [accuracy]}\n",
+       "metrics.digit[0]: of an output without a loss is ambiguous"},
+      {"loss: {is_odd: mse}\n"
+       "metrics: {digit: [mae, sparse_categorical_accuracy]}\n",
+       "metrics.digit[1]: SparseCategoricalAccuracy wants labels that are "
+       "class ids, but MeanAbsoluteError has values of the output's shape"},
       {"loss: {digit: mse, is_odd: bce, odd: bce}\n",
        "loss.odd: the model has no such output; expected \"digit\", "
        "\"is_odd\""},

@@ -116,11 +116,10 @@ TEST(CompileConfigTest, TakesWhatEachOfSeveralOutputsWasCompiledWith) {
   EXPECT_EQ(*all.loss_weights, (Value::Map{{"b", 0.5}}));
   EXPECT_EQ(*all.metrics, (Value::Map{{"b", Value::List{"mae"}},
                                       {"a", Value::List{"accuracy"}}}));
-  EXPECT_THAT(std::string(compiled(R"({"loss": {"b": "mse", "a": null}})")
-                              .loss.status()
-                              .message()),
-              HasSubstr("compile_config.loss.a: outputs without a loss are not "
-                        "supported yet"));
+  const Value of_b = Value::Map{{"b", "mse"}, {"a", nullptr}};
+  EXPECT_EQ(*compiled(R"({"loss": {"b": "mse", "a": null}})").loss, of_b);
+  EXPECT_EQ(*compiled(R"({"loss": {"b": "mse"}})").loss, of_b);
+  EXPECT_EQ(*compiled(R"({"loss": ["mse", null]})").loss, of_b);
   EXPECT_THAT(
       std::string(compiled(R"({"loss": ["mse"]})").loss.status().message()),
       HasSubstr("compile_config.loss: expected a map by output, or a list of "

@@ -164,7 +164,7 @@ TEST_F(ModelWeightsTest, ReadsTheSlotsOfTheOptimizer) {
   const auto weights = Open(KerasFixture("sequential.keras"));
   ASSERT_TRUE(weights.ok()) << weights.status();
   EXPECT_EQ(*(*weights)->ReadIterations(), 3);
-  const auto optimizer = MakeJobOptimizer(*job, graph_.variables);
+  const auto optimizer = MakeJobOptimizer(*job, graph_);
   ASSERT_TRUE(optimizer.ok()) << optimizer.status();
   const absl::Status found = (*weights)->FindSlots(graph_, **optimizer);
   ASSERT_TRUE(found.ok()) << found;
@@ -195,7 +195,7 @@ TEST_F(ModelWeightsTest, ReadsTheSlotsOfKeras2) {
   ASSERT_TRUE(weights.ok()) << weights.status();
   EXPECT_THAT(FirstElements(**weights, graph_),
               ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
-  const auto optimizer = MakeJobOptimizer(*job, graph_.variables);
+  const auto optimizer = MakeJobOptimizer(*job, graph_);
   ASSERT_TRUE(optimizer.ok()) << optimizer.status();
   const absl::Status found = (*weights)->FindSlots(graph_, **optimizer);
   ASSERT_TRUE(found.ok()) << found;
@@ -258,7 +258,7 @@ TEST_F(ModelWeightsTest, RefusesSlotsOfOtherVariables) {
   graph_ = GraphOf(*job);
   const auto weights = Open(KerasFixture("sequential.keras"));
   ASSERT_TRUE(weights.ok()) << weights.status();
-  const auto optimizer = MakeJobOptimizer(*job, graph_.variables);
+  const auto optimizer = MakeJobOptimizer(*job, graph_);
   const absl::Status found = (*weights)->FindSlots(graph_, **optimizer);
   EXPECT_EQ(found.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(found.message()),

@@ -37,7 +37,7 @@ class ModelWriterTest : public ::testing::Test {
     absl::StatusOr<JobModel> model = MakeJobModel(job_);
     ASSERT_TRUE(model.ok()) << model.status();
     model_ = *std::move(model);
-    auto optimizer = MakeJobOptimizer(job_, model_.graph.variables);
+    auto optimizer = MakeJobOptimizer(job_, model_.graph);
     ASSERT_TRUE(optimizer.ok()) << optimizer.status();
     optimizer_ = *std::move(optimizer);
   }
@@ -189,7 +189,7 @@ TEST_F(ModelWriterTest, WritesTheAveragesAndAccumulatorsOfVariables) {
   ASSERT_TRUE(WriteKerasModel(path_, Trained()).ok());
   const auto job = JobOf(path_);
   ASSERT_TRUE(job.ok()) << job.status();
-  const auto optimizer = MakeJobOptimizer(*job, model_.graph.variables);
+  const auto optimizer = MakeJobOptimizer(*job, model_.graph);
   ASSERT_TRUE(optimizer.ok()) << optimizer.status();
   EXPECT_TRUE((*optimizer)->use_ema);
   EXPECT_EQ((*optimizer)->gradient_accumulation_steps, 4);

@@ -215,7 +215,7 @@ absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MetricsOf(
     const Loss& loss, const Shape& output) {
   const google::protobuf::RepeatedPtrField<v1::KerasObject> none;
   return MakeMetrics({objects, Path("metrics")},
-                     {none, Path("weighted_metrics")}, loss, output,
+                     {none, Path("weighted_metrics")}, &loss, output,
                      /*prefix=*/"");
 }
 
@@ -227,7 +227,7 @@ std::vector<std::string> NamesOf(const std::vector<std::string>& yamls,
   const auto weighted_objects = Objects(weighted);
   const auto metrics = MakeMetrics({objects, Path("metrics")},
                                    {weighted_objects, Path("weighted_metrics")},
-                                   *MakeLossFrom("mse"), {3}, prefix);
+                                   MakeLossFrom("mse").get(), {3}, prefix);
   EXPECT_TRUE(metrics.ok()) << metrics.status();
   if (!metrics.ok()) return {};
   std::vector<std::string> names;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "common/optimizer/ftrl.h"
 #include "common/optimizer/sgd.h"
 #include "common/tensor/shape.h"
 #include "gmock/gmock.h"
@@ -132,6 +133,35 @@ TEST(ConstrainTest, EndsTheUpdateOfItsVariable) {
               Pointwise(FloatNear(1e-6), {0.6F, -0.8F}));
   EXPECT_THAT(updated("dense/bias"), ElementsAre(3, 0));
   EXPECT_THAT(updated("other"), ElementsAre(3, -4));
+  sgd.without_loss = {"dense/bias"};
+  EXPECT_THAT(updated("dense/bias"), ElementsAre(1, -1));
+}
+
+// An update by a gradient of 0 would set it to 0.
+TEST(WithoutLossTest, FtrlLeavesTheVariable) {
+  Ftrl ftrl;
+  ftrl.weight_decay = 0.5;
+  EXPECT_FALSE(ftrl.updates_by_variable());
+  ftrl.without_loss = {"dense/kernel"};
+  EXPECT_TRUE(ftrl.updates_by_variable());
+  const Shape shape = {1};
+  const auto updated = [&](const char* name) {
+    std::vector<float> value = {2};
+    std::vector<float> squares = {0.1F};
+    std::vector<float> linear = {0};
+    const std::vector<float> gradient = {0};
+    const absl::Span<float> slots[] = {absl::MakeSpan(squares),
+                                       absl::MakeSpan(linear)};
+    UpdateRange<float> range;
+    range.values = absl::MakeSpan(value);
+    range.gradients = gradient;
+    range.slots = slots;
+    range.variable = {name, shape};
+    ftrl.Apply({.iterations = 0, .learning_rate = 0.1}, range);
+    return value[0];
+  };
+  EXPECT_EQ(updated("dense/kernel"), 2);
+  EXPECT_EQ(updated("other/kernel"), 0);
 }
 
 }  // namespace

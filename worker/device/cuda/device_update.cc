@@ -186,11 +186,15 @@ GradientClip DeviceUpdate::ClipByValue() const {
 
 void DeviceUpdate::AddUpdateOf(const UpdatedVariable& variable,
                                const Range& range, const Tensor* factor) {
-  const WeightDecay decay = {optimizer_.WeightDecayOf(variable)};
-  std::visit(
-      [&](const auto& formula) { AddUpdate(formula, decay, range, factor); },
-      optimizer_.FormulaFor(variable));
+  const bool changes = optimizer_.Changes(variable);
+  if (changes) {
+    const WeightDecay decay = {optimizer_.WeightDecayOf(variable)};
+    std::visit(
+        [&](const auto& formula) { AddUpdate(formula, decay, range, factor); },
+        optimizer_.FormulaFor(variable));
+  }
   if (optimizer_.use_ema) AddAveraging(range);
+  if (!changes) return;
   if (const Constraint* constraint = optimizer_.ConstraintOf(variable)) {
     AddConstraint(*constraint, variable.shape, range);
   }

@@ -13,14 +13,14 @@ Shape OneExample(Shape shape) {
 }
 
 // For a batch of one example, where `input` is what the loss or metric reads.
-ExampleShapes ShapesOf(const Graph& graph, size_t output,
-                       const OutputSpec& spec, const Shape& input) {
+ExampleShapes ShapesOf(const Graph& graph, const OutputSpec& spec,
+                       const Shape& input) {
   ExampleShapes shapes = {
       .input = OneExample(input),
-      .labels = spec.loss->has_sparse_labels()
+      .labels = spec.has_sparse_labels()
                     ? Shape{1}
-                    : OneExample(graph.output_shape(output))};
-  if (const int mask = graph.output_masks[output]; mask >= 0) {
+                    : OneExample(graph.output_shape(spec.output))};
+  if (const int mask = graph.output_masks[spec.output]; mask >= 0) {
     shapes.mask = OneExample(graph.nodes[mask].output_shape);
   }
   if (spec.has_sample_weights) shapes.weights = OneExample({});
@@ -29,26 +29,26 @@ ExampleShapes ShapesOf(const Graph& graph, size_t output,
 
 }  // namespace
 
-ExampleFunction LossFunctionOf(const Graph& graph, size_t output,
-                               const OutputSpec& spec, bool is_training) {
-  const LossInput from =
-      ResolveLossInput(graph, graph.outputs[output], *spec.loss, is_training);
+ExampleFunction LossFunctionOf(const Graph& graph, const OutputSpec& spec,
+                               bool is_training) {
+  const LossInput from = ResolveLossInput(graph, graph.outputs[spec.output],
+                                          *spec.loss, is_training);
   return MakeLossFunction(
       spec, is_training, from.from_logits,
-      ShapesOf(graph, output, spec, graph.nodes[from.node].output_shape),
+      ShapesOf(graph, spec, graph.nodes[from.node].output_shape),
       /*has_gradient=*/is_training);
 }
 
-ExampleFunction MetricFunctionOf(const Graph& graph, size_t output,
-                                 const OutputSpec& spec, const Metric& metric,
-                                 bool is_training) {
-  LossInput from = {.node = graph.outputs[output]};
+ExampleFunction MetricFunctionOf(const Graph& graph, const OutputSpec& spec,
+                                 const Metric& metric, bool is_training) {
+  const int output = graph.outputs[spec.output];
+  LossInput from = {.node = output};
   if (const Loss* const loss = metric.mean_of(); loss != nullptr) {
-    from = ResolveLossInput(graph, graph.outputs[output], *loss, is_training);
+    from = ResolveLossInput(graph, output, *loss, is_training);
   }
   return MakeMetricFunction(
       spec, metric, is_training, from.from_logits,
-      ShapesOf(graph, output, spec, graph.nodes[from.node].output_shape));
+      ShapesOf(graph, spec, graph.nodes[from.node].output_shape));
 }
 
 }  // namespace paceline

@@ -3,8 +3,6 @@
 #ifndef PACELINE_WORKER_DEVICE_PROGRAM_CHECK_MODEL_H_
 #define PACELINE_WORKER_DEVICE_PROGRAM_CHECK_MODEL_H_
 
-#include <cstddef>
-
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -19,15 +17,14 @@
 
 namespace paceline {
 
-// The function of the loss of Graph::outputs[output], in training with its
-// gradient, for a batch of one example.
-ExampleFunction LossFunctionOf(const Graph& graph, size_t output,
-                               const OutputSpec& spec, bool is_training);
+// The function of the loss of an output, in training with its gradient, for a
+// batch of one example.
+ExampleFunction LossFunctionOf(const Graph& graph, const OutputSpec& spec,
+                               bool is_training);
 
 // The same of a metric of that output.
-ExampleFunction MetricFunctionOf(const Graph& graph, size_t output,
-                                 const OutputSpec& spec, const Metric& metric,
-                                 bool is_training);
+ExampleFunction MetricFunctionOf(const Graph& graph, const OutputSpec& spec,
+                                 const Metric& metric, bool is_training);
 
 // Unimplemented unless the device has the operations of the losses and metrics,
 // in training or evaluation.
@@ -36,15 +33,16 @@ absl::Status CheckOutputs(absl::string_view device,
                           absl::Span<const OperationEntry<Builder>> operations,
                           const ProgramSpec& spec, bool is_training) {
   const Graph& graph = *spec.graph;
-  for (size_t i = 0; i < spec.outputs.size(); ++i) {
-    const OutputSpec& output = spec.outputs[i];
-    RETURN_IF_ERROR(
-        CheckOperations(device, operations, OwnerName(*output.loss),
-                        *LossFunctionOf(graph, i, output, is_training)));
+  for (const OutputSpec& output : spec.outputs) {
+    if (output.loss != nullptr) {
+      RETURN_IF_ERROR(
+          CheckOperations(device, operations, OwnerName(*output.loss),
+                          *LossFunctionOf(graph, output, is_training)));
+    }
     for (const auto& metric : output.metrics) {
       RETURN_IF_ERROR(CheckOperations(
           device, operations, OwnerName(*metric),
-          *MetricFunctionOf(graph, i, output, *metric, is_training)));
+          *MetricFunctionOf(graph, output, *metric, is_training)));
     }
   }
   return absl::OkStatus();

@@ -48,12 +48,13 @@ void LayoutBuilder::AddBatch() {
     features_.push_back(NewOutsideArena(BatchShape(graph.input_shape(i))));
     layout_.features.push_back(last_memory());
   }
-  for (size_t i = 0; i < spec_.outputs.size(); ++i) {
-    if (spec_.outputs[i].loss->has_sparse_labels()) {
+  for (const OutputSpec& output : spec_.outputs) {
+    if (output.has_sparse_labels()) {
       labels_.push_back(NewOutsideArena({spec_.batch_size}));
       labels_.back()->type = DataType::kInt32;
     } else {
-      labels_.push_back(NewOutsideArena(BatchShape(graph.output_shape(i))));
+      labels_.push_back(
+          NewOutsideArena(BatchShape(graph.output_shape(output.output))));
     }
     layout_.labels.push_back(last_memory());
   }

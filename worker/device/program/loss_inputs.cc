@@ -5,16 +5,22 @@ namespace paceline {
 LossInputs::LossInputs(const Graph& graph, absl::Span<const OutputSpec> outputs,
                        bool is_training)
     : reads_(graph.nodes.size()) {
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const LossInput input = ResolveLossInput(graph, graph.outputs[i],
-                                             *outputs[i].loss, is_training);
-    inputs_.push_back(input);
-    if (const int mask = graph.output_masks[i]; mask >= 0) {
+  for (const OutputSpec& spec : outputs) {
+    const int output = graph.outputs[spec.output];
+    if (const int mask = graph.output_masks[spec.output]; mask >= 0) {
       reads_[mask].is_in_float32 = true;
     }
+    if (spec.loss == nullptr) {
+      inputs_.push_back({.node = output});
+      reads_[output].is_in_float32 = true;
+      continue;
+    }
+    const LossInput input =
+        ResolveLossInput(graph, output, *spec.loss, is_training);
+    inputs_.push_back(input);
     (input.before_activation ? reads_[input.node].reads_before_activation
                              : reads_[input.node].depends_on_output) = true;
-    for (int node = graph.outputs[i];; node = graph.nodes[node].inputs[0]) {
+    for (int node = output;; node = graph.nodes[node].inputs[0]) {
       reads_[node].is_in_float32 = true;
       if (node == input.node) break;
     }

@@ -22,7 +22,8 @@ struct LossReads {
   bool depends_on_output = false;
   // Its output is stored in float32 whatever the precision: a loss reads this
   // node or a node before it, and this node passes that value on as the model's
-  // output; or it is the mask of an output, or an activity penalty.
+  // output; or a metric reads it, or it is the mask of an output, or an
+  // activity penalty.
   bool is_in_float32 = false;
 };
 
@@ -31,12 +32,13 @@ class LossInputs {
   LossInputs(const Graph& graph, absl::Span<const OutputSpec> outputs,
              bool is_training);
 
-  // The input of the loss of Graph::outputs[output].
-  const LossInput& input(size_t output) const { return inputs_[output]; }
+  // The input of the loss of an output, by OutputSpec; without a loss, the
+  // output.
+  const LossInput& input(size_t spec) const { return inputs_[spec]; }
   const LossReads& of_node(int node) const { return reads_[node]; }
 
  private:
-  // By index in Graph::outputs.
+  // By OutputSpec.
   std::vector<LossInput> inputs_;
   // By node.
   std::vector<LossReads> reads_;

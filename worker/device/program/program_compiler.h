@@ -28,6 +28,9 @@
 #include "common/model/metric_layout.h"
 #include "common/model/output_spec.h"
 #include "common/model/variable.h"
+#include "common/operations/constant.h"
+#include "common/operations/function.h"
+#include "common/operations/rewrites/fuse_maps.h"
 #include "worker/device/device.h"
 #include "worker/device/program/add_calls.h"
 #include "worker/device/program/example_function.h"
@@ -159,10 +162,12 @@ class ProgramCompiler {
     return spec_.outputs.empty() && node.layer->is_penalty();
   }
 
-  // Examples are counted once, no matter how many outputs there are.
+  // Examples are counted once, no matter how many losses there are.
   absl::Status AddLosses() {
     builder_.BeginPart("loss", /*in_float32=*/true);
+    bool is_first = true;
     for (size_t i = 0; i < spec_.outputs.size(); ++i) {
+      if (spec_.outputs[i].loss == nullptr) continue;
       const double weight = spec_.outputs[i].weight;
       const LossInput& from = losses_.input(i);
       const bool has_gradient =
@@ -171,7 +176,7 @@ class ProgramCompiler {
           const std::vector<Tensor*> results,
           AddLoss(i, has_gradient ? AddGradientScales(weight) : nullptr));
       AddToMean(/*offset=*/0, results[0], weight,
-                i == 0 ? spec_.batch_size : 0);
+                std::exchange(is_first, false) ? spec_.batch_size : 0);
       if (!has_gradient) continue;
       (from.before_activation ? gradients_before_activation_
                               : output_gradients_)
@@ -180,17 +185,17 @@ class ProgramCompiler {
     return absl::OkStatus();
   }
 
-  // Adds the loss of Graph::outputs[output]. Returns the losses of the
+  // Adds the loss of an output, by OutputSpec. Returns the losses of the
   // examples; if `scales` is not null, also the gradient with respect to the
   // loss's input.
-  absl::StatusOr<std::vector<Tensor*>> AddLoss(size_t output, Tensor* scales) {
-    const LossInput& from = losses_.input(output);
-    std::vector<Tensor*> parameters = ParametersOf(TensorOf(from), output);
+  absl::StatusOr<std::vector<Tensor*>> AddLoss(size_t spec, Tensor* scales) {
+    const LossInput& from = losses_.input(spec);
+    std::vector<Tensor*> parameters = ParametersOf(TensorOf(from), spec);
     const ExampleFunction function =
-        MakeLossFunction(spec_.outputs[output], builder_.is_training(),
-                         from.from_logits, ShapesOf(parameters, output),
+        MakeLossFunction(spec_.outputs[spec], builder_.is_training(),
+                         from.from_logits, ShapesOf(parameters, spec),
                          /*has_gradient=*/scales != nullptr);
-    RETURN_IF_ERROR(Check(OwnerName(*spec_.outputs[output].loss), *function));
+    RETURN_IF_ERROR(Check(OwnerName(*spec_.outputs[spec].loss), *function));
     if (scales != nullptr) parameters.push_back(scales);
     return AddCalls(*function, parameters, builder_);
   }
@@ -200,24 +205,29 @@ class ProgramCompiler {
                                   : outputs_[from.node];
   }
 
+  // The node of the mask of an output, by OutputSpec; -1: it has none.
+  int MaskOf(size_t spec) const {
+    return graph_.output_masks[spec_.outputs[spec].output];
+  }
+
   // The parameters of an ExampleFunction that reads `input`.
-  std::vector<Tensor*> ParametersOf(Tensor* input, size_t output) const {
-    std::vector<Tensor*> parameters = {input, builder_.labels(output)};
-    if (const int mask = graph_.output_masks[output]; mask >= 0) {
+  std::vector<Tensor*> ParametersOf(Tensor* input, size_t spec) const {
+    std::vector<Tensor*> parameters = {input, builder_.labels(spec)};
+    if (const int mask = MaskOf(spec); mask >= 0) {
       parameters.push_back(outputs_[mask]);
     }
-    if (spec_.outputs[output].has_sample_weights) {
-      parameters.push_back(builder_.weights(output));
+    if (spec_.outputs[spec].has_sample_weights) {
+      parameters.push_back(builder_.weights(spec));
     }
     return parameters;
   }
 
   ExampleShapes ShapesOf(const std::vector<Tensor*>& parameters,
-                         size_t output) const {
+                         size_t spec) const {
     ExampleShapes shapes = {.input = parameters[0]->shape,
                             .labels = parameters[1]->shape};
-    if (graph_.output_masks[output] >= 0) shapes.mask = parameters[2]->shape;
-    if (spec_.outputs[output].has_sample_weights) {
+    if (MaskOf(spec) >= 0) shapes.mask = parameters[2]->shape;
+    if (spec_.outputs[spec].has_sample_weights) {
       shapes.weights = parameters.back()->shape;
     }
     return shapes;
@@ -260,10 +270,10 @@ class ProgramCompiler {
     return absl::OkStatus();
   }
 
-  // Adds the metric of Graph::outputs[output].
-  absl::Status AddMetric(const Metric& metric, size_t output, size_t offset) {
-    ASSIGN_OR_RETURN(Tensor* const values, AddMetricValues(metric, output));
-    if (IsMeanOfExamples(metric, graph_.output_masks[output] >= 0)) {
+  // Adds the metric of an output, by OutputSpec.
+  absl::Status AddMetric(const Metric& metric, size_t spec, size_t offset) {
+    ASSIGN_OR_RETURN(Tensor* const values, AddMetricValues(metric, spec));
+    if (IsMeanOfExamples(metric, MaskOf(spec) >= 0)) {
       AddToMean(offset, values, /*weight=*/1, spec_.batch_size);
     } else {
       AddToState(offset, values);
@@ -272,17 +282,16 @@ class ProgramCompiler {
   }
 
   // Returns the result of LowerMetric.
-  absl::StatusOr<Tensor*> AddMetricValues(const Metric& metric, size_t output) {
-    const int node = graph_.outputs[output];
+  absl::StatusOr<Tensor*> AddMetricValues(const Metric& metric, size_t spec) {
+    const int node = graph_.outputs[spec_.outputs[spec].output];
     LossInput from = {.node = node};
     if (const Loss* const loss = metric.mean_of(); loss != nullptr) {
       from = ResolveLossInput(graph_, node, *loss, builder_.is_training());
     }
-    const std::vector<Tensor*> parameters =
-        ParametersOf(TensorOf(from), output);
-    const ExampleFunction function = MakeMetricFunction(
-        spec_.outputs[output], metric, builder_.is_training(), from.from_logits,
-        ShapesOf(parameters, output));
+    const std::vector<Tensor*> parameters = ParametersOf(TensorOf(from), spec);
+    const ExampleFunction function =
+        MakeMetricFunction(spec_.outputs[spec], metric, builder_.is_training(),
+                           from.from_logits, ShapesOf(parameters, spec));
     RETURN_IF_ERROR(Check(OwnerName(metric), *function));
     return AddCalls(*function, parameters, builder_)[0];
   }
@@ -293,6 +302,7 @@ class ProgramCompiler {
   absl::Status AddBackward() {
     for (int i = static_cast<int>(graph_.nodes.size()) - 1; i >= 0; --i) {
       if (!output_gradients_.has(i) && !gradients_before_activation_.has(i)) {
+        AddZeroGradients(i);
         continue;
       }
       const Node& node = graph_.nodes[i];
@@ -314,6 +324,24 @@ class ProgramCompiler {
       }));
     }
     return absl::OkStatus();
+  }
+
+  // Adds 0 to the gradients of the variables of a node that no loss depends on.
+  void AddZeroGradients(int node) {
+    for (const int index : graph_.nodes[node].variables) {
+      const VariableSpec& variable = graph_.variables[index];
+      if (!variable.is_trained()) continue;
+      BeginLayer(node);
+      op::Function function;
+      function.AddResult(op::Full(
+          function, {DataType::kFloat32, variable.shape}, /*value=*/0));
+      Tensor* const part = builder_.NewGradientPart(index);
+      const Tensor* const zeros =
+          AddCalls(*op::FuseMaps(function), {}, builder_, {part})[0];
+      if (zeros->memory != part->memory) builder_.AddCopy(zeros, part);
+      builder_.FinishGradient(index, part);
+      builder_.FinishReads(index);
+    }
   }
 
   // Keras advises to compute the last layers in float32, since exp and log lose

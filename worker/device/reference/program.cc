@@ -103,7 +103,7 @@ void ReferenceProgram<T>::SetArguments() {
   }
   for (size_t i = 0; i < model_->labels.size(); ++i) {
     const void* const labels = batch_.labels[i].data;
-    if (spec_.outputs[i].loss->has_sparse_labels()) {
+    if (spec_.outputs[i].has_sparse_labels()) {
       copy(model_->labels[i], static_cast<const int32_t*>(labels));
     } else {
       copy(model_->labels[i], static_cast<const T*>(labels));
@@ -163,8 +163,10 @@ void ReferenceProgram<T>::AddSums() {
   // mean over all replicas' examples includes it once.
   const double penalty = model_->penalty ? TotalOf(*model_->penalty) : 0;
   double loss = 0;
-  for (size_t i = 0; i < model_->losses.size(); ++i) {
-    loss += spec_.outputs[i].weight * TotalOf(model_->losses[i]);
+  size_t next_loss = 0;
+  for (const OutputSpec& output : spec_.outputs) {
+    if (output.loss == nullptr) continue;
+    loss += output.weight * TotalOf(model_->losses[next_loss++]);
   }
   for (const op::Tensor& of_examples : model_->activity_penalties) {
     loss += TotalOf(of_examples);
@@ -173,9 +175,9 @@ void ReferenceProgram<T>::AddSums() {
   state_.AddToState(1, count);
   const MetricLayout layout(spec_.outputs);
   size_t next = 0;
-  for (size_t i = 0; i < spec_.outputs.size(); ++i) {
-    const bool has_mask = spec_.graph->output_masks[i] >= 0;
-    for (const auto& metric : spec_.outputs[i].metrics) {
+  for (const OutputSpec& output : spec_.outputs) {
+    const bool has_mask = spec_.graph->output_masks[output.output] >= 0;
+    for (const auto& metric : output.metrics) {
       AddMetric(model_->metrics[next], IsMeanOfExamples(*metric, has_mask),
                 layout.offset(next));
       ++next;
