@@ -217,6 +217,13 @@ absl::Status LoadInnerModels(const std::string& job_path,
   return absl::OkStatus();
 }
 
+// Whether the optimizer of the model's file goes on with the state that
+// `weights` has: those of the same file, or a checkpoint of TensorFlow, which
+// does not say what the optimizer is.
+bool MayGoOn(const TakenFromFile& taken, const std::string& weights) {
+  return weights == taken.weights || IsCheckpointPath(WeightsFilePath(weights));
+}
+
 absl::StatusOr<std::unique_ptr<InitialWeights>> OpenByName(
     const std::string& path, const Graph& graph) {
   if (!NeedsConfig(path)) {
@@ -296,7 +303,7 @@ absl::Status CheckWeights(const TakenFromFile& taken, v1::Job& job) {
   ASSIGN_OR_RETURN(const std::unique_ptr<InitialWeights> weights,
                    OpenWeights(job, graph));
   if (job.weights_by_name() || job.weights().empty() ||
-      job.weights() != taken.weights ||
+      !MayGoOn(taken, job.weights()) ||
       job.optimizer().class_name() != taken.optimizer_class) {
     return absl::OkStatus();
   }

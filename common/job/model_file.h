@@ -50,10 +50,10 @@ struct ModelFile {
 absl::StatusOr<ModelFile> OpenModelFile(const std::string& path);
 
 // Opens the job's `weights` and those of models in its model, if it has some.
-// If `weights` and the class of the optimizer are still those of the model's
-// file, sets initial_iterations to the number of updates that the optimizer has
-// made there, unless names decide what is taken. Errors are those of
-// OpenWeights.
+// If the class of the optimizer is still that of the model's file, and so are
+// `weights`, or these are a checkpoint of TensorFlow, sets initial_iterations
+// to the number of updates that the optimizer has made there, unless names
+// decide what is taken. Errors are those of OpenWeights.
 absl::Status CheckWeights(const TakenFromFile& taken, v1::Job& job);
 
 // Opens the files that the job takes initial values from, and compares them

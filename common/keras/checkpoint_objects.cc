@@ -15,6 +15,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
+#include "common/keras/slot_paths.h"
 #include "common/limits.h"
 #include "common/tensorflow_checkpoint/messages.pb.h"
 
@@ -26,6 +27,10 @@ using Object = tensorflow::TrackableObjectGraph::TrackableObject;
 constexpr absl::string_view kFunctional = "_functional";
 constexpr absl::string_view kLayerList = "_operations";
 constexpr absl::string_view kLayer = "layer_with_weights-";
+constexpr absl::string_view kOptimizer = "optimizer";
+// Of the optimizer in mixed precision, which scales the loss.
+constexpr absl::string_view kInnerOptimizer = "inner_optimizer";
+constexpr absl::string_view kVariableList = "_variables";
 constexpr absl::string_view kVariable = "VARIABLE_VALUE";
 // Lists of what is an attribute, too; in a SavedModel.
 constexpr absl::string_view kLists[] = {"keras_api", "variables",
@@ -70,6 +75,7 @@ class ModelWalk {
   absl::StatusOr<std::vector<CheckpointVariable>> Walk() {
     ASSIGN_OR_RETURN(const int model, FindModel());
     RETURN_IF_ERROR(AddModel(model, "", 0));
+    RETURN_IF_ERROR(AddOptimizer(model));
     return std::move(found_);
   }
 
@@ -196,6 +202,54 @@ class ModelWalk {
     variable.release = release_;
     const int place = static_cast<int>(names.size()) - 2 - parts;
     if (place >= 0) variable.layer = names[place];
+    path_of_[&value] = variable.path;
+    return Add(std::move(variable));
+  }
+
+  absl::Status AddOptimizer(int model) {
+    int optimizer = Child(0, kOptimizer);
+    if (optimizer < 0) optimizer = Child(model, kOptimizer);
+    if (optimizer < 0) return absl::OkStatus();
+    if (const int inner = Child(optimizer, kInnerOptimizer); inner >= 0) {
+      optimizer = inner;
+    }
+    for (const char* const name : {"_iterations", "iter"}) {
+      if (const int count = Child(optimizer, name); count >= 0) {
+        RETURN_IF_ERROR(AddOfOptimizer(count, kIterationPath));
+        break;
+      }
+    }
+    if (const int list = Child(optimizer, kVariableList); list >= 0) {
+      for (const auto& [number, variable] : Numbered(list, "")) {
+        if (number == 0) continue;
+        RETURN_IF_ERROR(
+            AddOfOptimizer(variable, absl::StrCat(kOptimizerGroup, number)));
+      }
+    }
+    for (const auto& slot : graph_.nodes(optimizer).slot_variables()) {
+      const auto variable =
+          path_of_.find(values_[slot.original_variable_node_id()]);
+      // Of a variable that is not the model's.
+      if (variable == path_of_.end()) continue;
+      RETURN_IF_ERROR(
+          AddOfOptimizer(slot.slot_variable_node_id(),
+                         absl::StrCat(kNamedSlotGroup, variable->second, "/",
+                                      slot.slot_name())));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddOfOptimizer(int object, std::string path) {
+    const Object::SerializedTensor* const value = values_[object];
+    if (value == nullptr) return absl::OkStatus();
+    CheckpointVariable variable;
+    variable.path = std::move(path);
+    variable.key = value->checkpoint_key();
+    variable.release = release_;
+    return Add(std::move(variable));
+  }
+
+  absl::Status Add(CheckpointVariable variable) {
     path_bytes_ += variable.path.size();
     if (path_bytes_ > kMaxAllPathBytes) {
       return absl::ResourceExhaustedError(
@@ -219,6 +273,8 @@ class ModelWalk {
   std::vector<const Object::SerializedTensor*> values_;
   std::vector<CheckpointVariable> found_;
   std::set<std::string> paths_;
+  // Of the model's variables.
+  std::map<const Object::SerializedTensor*, std::string> path_of_;
   size_t path_bytes_ = 0;
   KerasRelease release_ = KerasRelease::k3;
 };
@@ -237,6 +293,15 @@ absl::StatusOr<std::vector<CheckpointVariable>> FindModelVariables(
       if (child.node_id() < 0 || child.node_id() >= parsed.nodes_size()) {
         return absl::DataLossError(absl::StrCat(
             PeerText(child.local_name()), " is object ", child.node_id(),
+            ", expected one below ", parsed.nodes_size()));
+      }
+    }
+    for (const auto& slot : object.slot_variables()) {
+      for (const int id :
+           {slot.original_variable_node_id(), slot.slot_variable_node_id()}) {
+        if (id >= 0 && id < parsed.nodes_size()) continue;
+        return absl::DataLossError(absl::StrCat(
+            "the slot ", PeerText(slot.slot_name()), " is of object ", id,
             ", expected one below ", parsed.nodes_size()));
       }
     }

@@ -16,6 +16,7 @@
 #include "common/config/json_reader.h"
 #include "common/hdf5/hdf5_attributes.h"
 #include "common/keras/config_keys.h"
+#include "common/keras/legacy_slots.h"
 #include "common/limits.h"
 
 namespace paceline {
@@ -26,7 +27,6 @@ constexpr char kTrainingAttribute[] = "training_config";
 constexpr absl::string_view kWeightsGroup = "model_weights/";
 // The variables that the model itself has.
 constexpr absl::string_view kTopLevelGroup = "top_level_model_weights/";
-constexpr absl::string_view kLegacyOptimizerGroup = "optimizer_weights/";
 // What Keras 2 puts before the names of its own optimizers.
 constexpr absl::string_view kCustom = "Custom>";
 
@@ -36,6 +36,15 @@ Value CompileConfigOf(Value training) {
   for (Value::Entry& entry : training.as_map()) {
     if (entry.key != "optimizer_config") continue;
     entry.key = "optimizer";
+    const Value* const config =
+        entry.value.is_map() ? entry.value.Find("config") : nullptr;
+    if (config != nullptr && config->is_map()) {
+      // Of Keras 2 before 2.11; a schedule takes its place.
+      std::erase_if(entry.value["config"].as_map(),
+                    [](const Value::Entry& key) {
+                      return key.key == "decay" && key.value == Value(0.0);
+                    });
+    }
     const std::string name = TextOf(entry.value, "class_name");
     if (absl::StartsWith(name, kCustom)) {
       entry.value["class_name"] = absl::StripPrefix(name, kCustom);
@@ -186,6 +195,11 @@ bool IsLegacyWeight(const Hdf5Index& index, absl::string_view path) {
   return absl::ConsumePrefix(&path, PrefixOf(index)) &&
          !absl::StartsWith(path, kTopLevelGroup) &&
          !absl::StartsWith(path, kLegacyOptimizerGroup);
+}
+
+std::string LegacyVariableName(const Hdf5Index& index, absl::string_view path) {
+  absl::ConsumePrefix(&path, PrefixOf(index));
+  return std::string(path.substr(path.find('/') + 1));
 }
 
 absl::StatusOr<std::vector<WeightPath>> LegacyWeightPaths(

@@ -6,7 +6,7 @@
 //                       the variables by theirs: conv2d/conv2d/kernel:0; a
 //                       model in the model is one group. In files of weights
 //                       alone these groups lie at the root
-//   optimizer_weights/  the optimizer's slots, which are not read
+//   optimizer_weights/  the state of the optimizer (legacy_slots.h)
 #ifndef PACELINE_COMMON_KERAS_LEGACY_H5_H_
 #define PACELINE_COMMON_KERAS_LEGACY_H5_H_
 
@@ -33,6 +33,9 @@ bool IsLegacy(const Hdf5Index& index);
 
 // Whether a dataset of a legacy file belongs to the model.
 bool IsLegacyWeight(const Hdf5Index& index, absl::string_view path);
+
+// What a legacy file calls its variable at `path`: "conv2d/kernel:0".
+std::string LegacyVariableName(const Hdf5Index& index, absl::string_view path);
 
 // Where a legacy file has the variables of `model`, which is that of `graph` or
 // one in it: by the names of its layers. A variable that is not there has the

@@ -24,6 +24,9 @@ namespace {
 // Converted at a time.
 constexpr int64_t kConvertedBytes = 1 << 20;
 
+constexpr char kBeginAnew[] =
+    "name the optimizer in the job to begin without its state";
+
 bool IsNumeric(const Hdf5Type& type) {
   using Kind = Hdf5Type::Kind;
   switch (type.kind) {
@@ -242,7 +245,7 @@ absl::StatusOr<int64_t> ModelWeights::ReadIterations() {
 std::optional<ParameterCount> ModelWeights::OptimizerSize() const {
   ParameterCount size;
   for (const auto& [path, dataset] : file_.index) {
-    if (!absl::StartsWith(path, kOptimizerGroup)) continue;
+    if (!file_.IsOfOptimizer(path)) continue;
     const int64_t elements = NumElements(dataset.shape);
     size.elements += elements;
     size.bytes += elements * dataset.type.size_bytes;
@@ -253,6 +256,9 @@ std::optional<ParameterCount> ModelWeights::OptimizerSize() const {
 
 absl::Status ModelWeights::FindSlots(const Graph& graph,
                                      const Optimizer& optimizer) {
+  if (file_.has_named_slots()) {
+    return Annotate(FindNamedSlots(graph, optimizer), path_);
+  }
   size_t first = FirstSlotNumber(optimizer);
   const size_t behind = SlotPaths(graph, optimizer, first).size() +
                         optimizer.NumbersAfter(/*updates=*/1).size();
@@ -270,8 +276,7 @@ absl::Status ModelWeights::FindSlots(const Graph& graph,
     return absl::InvalidArgumentError(absl::StrCat(
         path_, ": ", kOptimizerGroup, " has ", stored, " variables, expected ",
         expected, " for ", optimizer.class_name(),
-        " of this model, as if other layers were trained; name the optimizer "
-        "in the job to begin without its state"));
+        " of this model, as if other layers were trained; ", kBeginAnew));
   }
   const std::vector<std::string> names = optimizer.slot_names();
   for (const SlotPath& each : SlotPaths(graph, optimizer, first)) {
@@ -281,6 +286,37 @@ absl::Status ModelWeights::FindSlots(const Graph& graph,
              variable.shape);
     if (!dataset.ok()) return Annotate(dataset.status(), path_);
     slots_[{each.variable, each.slot}] = *std::move(dataset);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelWeights::FindNamedSlots(const Graph& graph,
+                                          const Optimizer& optimizer) {
+  ASSIGN_OR_RETURN(const std::vector<WeightPath> paths,
+                   file_.Paths(graph, graph.tree));
+  std::map<int, std::string> path_of;
+  for (const WeightPath& each : paths) path_of[each.variable] = each.path;
+  const std::vector<std::string> names = optimizer.slot_names();
+  for (const SlotPath& each : SlotPaths(graph, optimizer, /*first=*/0)) {
+    const VariableSpec& variable = graph.variables[each.variable];
+    const std::string& slot = names[each.slot];
+    const std::string path = file_.SlotPathOf(path_of[each.variable], slot);
+    if (path.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "has no ", slot, " of ", variable.name, ", expected one for ",
+          optimizer.class_name(), " of this model; ", kBeginAnew));
+    }
+    ASSIGN_OR_RETURN(
+        Hdf5Dataset dataset,
+        Find(path, absl::StrCat(slot, " of ", variable.name), variable.shape));
+    slots_[{each.variable, each.slot}] = std::move(dataset);
+  }
+  // Keras 2 keeps a momentum of SGD even where it is 0.
+  if (!slots_.empty() && slots_.size() != file_.named_slot_count) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "has ", file_.named_slot_count, " slots, expected ", slots_.size(),
+        " for ", optimizer.class_name(),
+        " of this model, as if other layers were trained; ", kBeginAnew));
   }
   return absl::OkStatus();
 }

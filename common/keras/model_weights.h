@@ -26,7 +26,7 @@ namespace paceline {
 // Variables are found by the structure of the model, as Keras finds them
 // (weight_paths.h, tensorflow_weights.h), and by the names of layers only in a
 // legacy file (legacy_h5.h) and in a `.safetensors` (safetensors_weights.h).
-// The optimizer is read of `.keras` and `.weights.h5` only. Not thread-safe.
+// A `.safetensors` has no optimizer. Not thread-safe.
 // Errors name the file, and the path in it. Blocks on the disk.
 class ModelWeights {
  public:
@@ -81,6 +81,7 @@ class ModelWeights {
       : path_(std::move(path)), file_(std::move(file)) {}
 
   absl::Status FindVariables(const Graph& graph, const ModelTree& model);
+  absl::Status FindNamedSlots(const Graph& graph, const Optimizer& optimizer);
   absl::Status FindByName(const Graph& graph, const Graph* own);
   absl::StatusOr<std::vector<NamedWeight>> NamesInFile(const Graph& graph,
                                                        const Graph* own);

@@ -24,6 +24,9 @@ constexpr char kGraphKey[] = "_CHECKPOINTABLE_OBJECT_GRAPH";
 // layers and their optimizer have 1 MB.
 constexpr int64_t kMaxGraphBytes = 8 << 20;
 
+// Of the paths of an optimizer's variables.
+constexpr absl::string_view kOptimizerPrefix = "optimizer/";
+
 constexpr absl::string_view kShardEnding = ".data-";
 // Beside the checkpoints of a folder; its first line names the last of them:
 // model_checkpoint_path: "ckpt-7".
@@ -235,6 +238,7 @@ std::vector<NamedWeight> TensorFlowNames(
   }
   std::vector<NamedWeight> weights;
   for (const auto& [path, dataset] : index) {
+    if (absl::StartsWith(path, kOptimizerPrefix)) continue;
     const std::string& layer = variables.at(path).layer;
     const std::string name =
         layer.empty() ? path : absl::StrCat(layer, path.substr(path.find('/')));

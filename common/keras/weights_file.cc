@@ -78,6 +78,25 @@ void RenameGroups(Hdf5Index& index) {
   RenameGroup(kInnerOptimizerGroup, kOptimizerGroup, index);
 }
 
+size_t CountGroup(absl::string_view group, Hdf5Index& index) {
+  size_t count = 0;
+  for (auto each = BeginOfGroup(group, index); IsInGroup(each, group, index);
+       ++each) {
+    ++count;
+  }
+  return count;
+}
+
+// Gives the number of updates the path that it has in other files.
+void TakeLegacySlots(WeightsFile& file) {
+  file.legacy_slots = LegacySlots(file.index);
+  file.named_slot_count = file.legacy_slots.size();
+  const std::string& path = file.legacy_slots.iteration_path();
+  if (path.empty()) return;
+  file.index.emplace(kIterationPath, file.index.at(path));
+  file.index.erase(path);
+}
+
 bool HaveSameOrder(const ModelTree& model) {
   const std::vector<WeightPath> of_keras3 = WeightPaths(model);
   const std::vector<WeightPath> of_keras2 =
@@ -116,11 +135,31 @@ bool WeightsFile::IsOfModel(absl::string_view path) const {
       return absl::StartsWith(path, kLayersGroup);
     case Format::kLegacy:
       return IsLegacyWeight(index, path);
-    case Format::kSafetensors:
     case Format::kTensorFlow:
-      return true;
+      return !IsOfOptimizer(path);
+    case Format::kSafetensors:
+      break;
   }
   return true;
+}
+
+bool WeightsFile::IsOfOptimizer(absl::string_view path) const {
+  return format != Format::kSafetensors &&
+         (absl::StartsWith(path, "optimizer/") ||
+          (format == Format::kLegacy &&
+           absl::StartsWith(path, kLegacyOptimizerGroup)));
+}
+
+std::string WeightsFile::SlotPathOf(const std::string& variable_path,
+                                    absl::string_view slot) const {
+  if (format == Format::kLegacy) {
+    return legacy_slots.Find(LegacyVariableName(index, variable_path), slot);
+  }
+  for (const absl::string_view name : NamesOfSlot(slot)) {
+    std::string path = absl::StrCat(kNamedSlotGroup, variable_path, "/", name);
+    if (index.contains(path)) return path;
+  }
+  return "";
 }
 
 std::string WeightsFile::NameInFile(const std::string& path) const {
@@ -168,6 +207,7 @@ absl::StatusOr<WeightsFile> OpenWeightsFile(const std::string& path) {
     file.bytes = std::move(weights.data);
     file.index = std::move(weights.index);
     file.variables = std::move(weights.variables);
+    file.named_slot_count = CountGroup(kNamedSlotGroup, file.index);
     return file;
   }
   RETURN_IF_ERROR(CheckIsNoPartOfCheckpoint(path));
@@ -178,6 +218,7 @@ absl::StatusOr<WeightsFile> OpenWeightsFile(const std::string& path) {
   RenameGroups(file.index);
   if (!file.index.empty() && IsLegacy(file.index)) {
     file.format = WeightsFile::Format::kLegacy;
+    TakeLegacySlots(file);
   }
   return file;
 }

@@ -4,6 +4,7 @@
 #ifndef PACELINE_COMMON_KERAS_WEIGHTS_FILE_H_
 #define PACELINE_COMMON_KERAS_WEIGHTS_FILE_H_
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 #include "common/base/random_access.h"
 #include "common/hdf5/hdf5_index.h"
 #include "common/keras/checkpoint_objects.h"
+#include "common/keras/legacy_slots.h"
 #include "common/keras/weight_paths.h"
 #include "common/model/graph.h"
 #include "common/tensorflow_checkpoint/checkpoint_file.h"
@@ -34,6 +36,17 @@ struct WeightsFile {
 
   // Whether the dataset at `path` belongs to the model, not to its optimizer.
   bool IsOfModel(absl::string_view path) const;
+
+  // Whether it belongs to the optimizer.
+  bool IsOfOptimizer(absl::string_view path) const;
+
+  // Whether slots are found by the variables that they belong to, and not by
+  // number (slot_paths.h).
+  bool has_named_slots() const { return named_slot_count > 0; }
+  // If so: where the slot is, as Optimizer::slot_names calls it, of the
+  // variable that is at `variable_path`; "": nowhere.
+  std::string SlotPathOf(const std::string& variable_path,
+                         absl::string_view slot) const;
 
   // What the file calls the dataset at `path`, safe to print: in a checkpoint
   // its key, else the path.
@@ -63,6 +76,9 @@ struct WeightsFile {
   // Of a checkpoint: `bytes`, and TensorFlowWeights::variables.
   CheckpointFile* checkpoint = nullptr;
   std::map<std::string, CheckpointVariable> variables;
+  // Of a legacy file.
+  LegacySlots legacy_slots;
+  size_t named_slot_count = 0;
 };
 
 // `path`: also the prefix of a checkpoint's files. Errors name the file: those

@@ -31,13 +31,22 @@ class CheckpointObjectsTest : public ::testing::Test {
     child->set_node_id(node);
   }
 
-  void AddVariable(int parent, const std::string& name,
-                   const std::string& full_name) {
-    auto* const attribute =
-        graph_.mutable_nodes(Add(parent, name))->add_attributes();
+  int AddVariable(int parent, const std::string& name,
+                  const std::string& full_name) {
+    const int node = Add(parent, name);
+    auto* const attribute = graph_.mutable_nodes(node)->add_attributes();
     attribute->set_name("VARIABLE_VALUE");
     attribute->set_full_name(full_name);
     attribute->set_checkpoint_key(absl::StrCat("key of ", full_name));
+    return node;
+  }
+
+  // As Keras 2 before 2.11 has it.
+  void AddSlot(int optimizer, int variable, const std::string& name, int slot) {
+    auto* const added = graph_.mutable_nodes(optimizer)->add_slot_variables();
+    added->set_original_variable_node_id(variable);
+    added->set_slot_name(name);
+    added->set_slot_variable_node_id(slot);
   }
 
   absl::StatusOr<std::vector<CheckpointVariable>> Find() const {
@@ -72,6 +81,45 @@ TEST_F(CheckpointObjectsTest, CountsLayersThatHaveVariables) {
   EXPECT_EQ((*found)[0].layer, "a");
   EXPECT_EQ((*found)[1].layer, "b");
   EXPECT_EQ((*found)[1].key, "key of sequential/b/kernel");
+}
+
+TEST_F(CheckpointObjectsTest, TheOptimizerHasAListOfVariables) {
+  const int model = Add(0, "model");
+  const int kernel =
+      AddVariable(Add(model, "layer_with_weights-0"), "kernel", "a/kernel");
+  // Of the model, too; its own state is not that of the one in it.
+  const int scaled = Add(model, "optimizer");
+  AddVariable(scaled, "_iterations", "loss_scale_optimizer/iteration");
+  const int optimizer = Add(scaled, "inner_optimizer");
+  const int count = AddVariable(optimizer, "_iterations", "adam/iteration");
+  const int list = Add(optimizer, "_variables");
+  Link(list, "0", count);
+  AddVariable(list, "2", "adam/a_kernel_velocity");
+  AddVariable(list, "1", "adam/a_kernel_momentum");
+  Link(Add(optimizer, "_trainable_variables"), "0", kernel);
+  EXPECT_THAT(Paths(),
+              ElementsAre("layer_with_weights-0/kernel", "optimizer/vars/0",
+                          "optimizer/vars/1", "optimizer/vars/2"));
+  EXPECT_EQ((*Find())[2].key, "key of adam/a_kernel_momentum");
+}
+
+TEST_F(CheckpointObjectsTest, AnOldOptimizerHasSlotsByVariable) {
+  const int model = Add(0, "model");
+  const int kernel =
+      AddVariable(Add(model, "layer_with_weights-0"), "kernel", "a/kernel");
+  const int optimizer = Add(0, "optimizer");
+  AddVariable(optimizer, "iter", "Adam/iter");
+  const int other = AddVariable(0, "other", "other");
+  const int slot = AddVariable(0, "slot", "Adam/a/kernel/m");
+  AddSlot(optimizer, kernel, "m", slot);
+  AddSlot(optimizer, other, "m", slot);
+  EXPECT_THAT(Paths(),
+              ElementsAre("layer_with_weights-0/kernel", "optimizer/vars/0",
+                          "optimizer/slots/layer_with_weights-0/kernel/m"));
+  AddSlot(optimizer, kernel, "v", 99);
+  EXPECT_EQ(Find().status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(Find().status().message()),
+              HasSubstr("the slot v is of object 99, expected one below"));
 }
 
 TEST_F(CheckpointObjectsTest, WalksModelsInTheModel) {

@@ -205,6 +205,74 @@ TEST_F(ModelWeightsTest, ReadsTheSlotsOfKeras2) {
   EXPECT_THAT(velocity, ElementsAre(11, 11.25, 11.5));
 }
 
+// Those of the same optimizer, by names in a legacy file, and in checkpoints.
+TEST_F(ModelWeightsTest, OtherFilesHaveTheSameSlots) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"sequential.h5", "sequential.keras"},
+      {"tensorflow/sequential", "sequential.keras"},
+      {"keras2_sequential.h5", "keras2_sequential.keras"},
+      {"tensorflow/keras2_sequential", "keras2_sequential.keras"},
+      {"keras2_old_adam.h5", "keras2_sequential.keras"},
+      {"tensorflow/keras2_old_adam", "keras2_sequential.keras"}};
+  for (const auto& [file, original] : cases) {
+    SCOPED_TRACE(file);
+    const auto job = JobOf(KerasFixture(original));
+    ASSERT_TRUE(job.ok()) << job.status();
+    graph_ = GraphOf(*job);
+    const auto optimizer = MakeJobOptimizer(*job, graph_);
+    ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+    const auto weights = Open(KerasFixture(file));
+    ASSERT_TRUE(weights.ok()) << weights.status();
+    EXPECT_EQ(*(*weights)->ReadIterations(), job->initial_iterations());
+    EXPECT_GT((*weights)->OptimizerSize()->elements, 0);
+    const absl::Status found = (*weights)->FindSlots(graph_, **optimizer);
+    ASSERT_TRUE(found.ok()) << found;
+    const auto expected = Open(KerasFixture(original));
+    ASSERT_TRUE((*expected)->FindSlots(graph_, **optimizer).ok());
+    const auto slot_count = static_cast<int>((*optimizer)->slot_names().size());
+    for (size_t i = 0; i < graph_.variables.size(); ++i) {
+      for (int slot = 0; slot < slot_count; ++slot) {
+        const auto read = [&](ModelWeights& from) {
+          std::vector<float> values(NumElements(graph_.variables[i].shape), -1);
+          EXPECT_TRUE(from.ReadSlot(static_cast<int>(i), slot, 0,
+                                    absl::MakeSpan(values))
+                          .ok());
+          return values;
+        };
+        EXPECT_EQ(read(**weights), read(**expected))
+            << graph_.variables[i].name << " " << slot;
+      }
+    }
+  }
+}
+
+TEST_F(ModelWeightsTest, RefusesOtherSlotsOfALegacyFile) {
+  auto job = JobOf(KerasFixture("keras2_old_adam.h5"));
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->initial_iterations(), 1u);
+  const auto error = [&](const v1::Job& changed) {
+    graph_ = GraphOf(changed);
+    const auto weights = Open(KerasFixture("keras2_old_adam.h5"));
+    EXPECT_TRUE(weights.ok()) << weights.status();
+    const auto optimizer = MakeJobOptimizer(changed, graph_);
+    EXPECT_TRUE(optimizer.ok()) << optimizer.status();
+    return std::string((*weights)->FindSlots(graph_, **optimizer).message());
+  };
+  v1::Job changed = *job;
+  changed.mutable_optimizer()->set_class_name("Adamax");
+  changed.mutable_optimizer()->clear_config();
+  EXPECT_EQ(error(changed), "");
+  changed.mutable_optimizer()->set_class_name("Ftrl");
+  EXPECT_THAT(error(changed),
+              HasSubstr("keras2_old_adam.h5: has no accumulator of "
+                        "first/kernel, expected one for Ftrl of this model; "
+                        "name the optimizer in the job"));
+  // As if a layer had been frozen after training.
+  auto& config = *job->mutable_model()->mutable_layers(5)->mutable_config();
+  (*config.mutable_fields())["trainable"].set_bool_value(false);
+  EXPECT_THAT(error(*job), HasSubstr("has 12 slots, expected 8 for Adam"));
+}
+
 // By the names of layers.
 TEST_F(ModelWeightsTest, ReadsLegacyFiles) {
   for (const std::string file :
@@ -223,7 +291,8 @@ TEST_F(ModelWeightsTest, ReadsLegacyFiles) {
     EXPECT_EQ(element_of["base/features/bias"], 1);
     EXPECT_EQ(element_of["base/norm/gamma"], 2);
     EXPECT_EQ(element_of["head/bias"], file == "legacy.h5" ? 7 : 0);
-    EXPECT_EQ(*(*weights)->ReadIterations(), 0);
+    EXPECT_EQ(*(*weights)->ReadIterations(),
+              file == "keras2_functional.h5" ? 1 : 0);
   }
 }
 

@@ -182,6 +182,8 @@ TEST_F(TensorFlowWeightsTest, AJobNamesThePrefix) {
   const absl::StatusOr<v1::Job> job = read("keras2_sequential");
   ASSERT_TRUE(job.ok()) << job.status();
   EXPECT_EQ(job->weights(), Checkpoint("keras2_sequential"));
+  // The optimizer of the model's file goes on with the checkpoint's state.
+  EXPECT_EQ(job->initial_iterations(), 1u);
   const absl::Status missing = read("no_such").status();
   EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound) << missing;
   EXPECT_THAT(std::string(missing.message()), HasSubstr("weights: "));
