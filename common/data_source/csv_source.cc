@@ -18,8 +18,6 @@
 namespace paceline {
 namespace {
 
-// Files that a source keeps open at a time.
-constexpr size_t kMaxCsvFiles = 256;
 // Offsets of rows in all files of a source: 8 MiB.
 constexpr size_t kMaxCsvOffsets = size_t{1} << 20;
 
@@ -106,7 +104,7 @@ absl::Status CheckSameColumns(const CsvFile& first, const CsvFile& file) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<CsvFile>> OpenFiles(const CsvFiles& paths,
+absl::StatusOr<std::vector<CsvFile>> OpenFiles(const SourceFiles& paths,
                                                const CsvFormat& format) {
   std::vector<CsvFile> files;
   const size_t offsets = kMaxCsvOffsets / paths.files.size() / 2 * 2;
@@ -119,33 +117,6 @@ absl::StatusOr<std::vector<CsvFile>> OpenFiles(const CsvFiles& paths,
 }
 
 }  // namespace
-
-absl::Status Codec<CsvFiles>::Read(const Value& value, const Path& path,
-                                   CsvFiles& out) {
-  if (!value.is_list()) {
-    out.files.resize(1);
-    return Codec<FilePath>::Read(value, path, out.files[0]);
-  }
-  const size_t count = value.as_list().size();
-  if (count >= 1 && count <= kMaxCsvFiles) {
-    return Codec<std::vector<FilePath>>::Read(value, path, out.files);
-  }
-  return ConfigError(path, absl::StrFormat("expected 1 to %d paths, got %d",
-                                           kMaxCsvFiles, count));
-}
-
-Value Codec<CsvFiles>::Write(const CsvFiles& m) {
-  if (m.files.size() == 1) return Codec<FilePath>::Write(m.files[0]);
-  return Codec<std::vector<FilePath>>::Write(m.files);
-}
-
-void Codec<CsvFiles>::VisitFiles(CsvFiles& m, const Path& path,
-                                 FileVisitor visit) {
-  if (m.files.size() == 1) {
-    return Codec<FilePath>::VisitFiles(m.files[0], path, visit);
-  }
-  Codec<std::vector<FilePath>>::VisitFiles(m.files, path, visit);
-}
 
 const FieldTable<CsvSource>& FieldsOf(const CsvSource*) {
   static const auto& table = *new FieldTable<CsvSource>(

@@ -7,32 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/config/by_name.h"
-#include "common/config/codec.h"
 #include "common/config/field_table.h"
 #include "common/data_source/csv_columns.h"
 #include "common/data_source/data_source.h"
+#include "common/data_source/source_files.h"
 
 namespace paceline {
 
-// A file, or several whose rows follow each other.
-struct CsvFiles {
-  // At least one.
-  std::vector<FilePath> files;
-};
-
-template <>
-struct Codec<CsvFiles> {
-  static absl::Status Read(const Value& value, const Path& path, CsvFiles& out);
-  static Value Write(const CsvFiles& m);
-  static std::string Type() { return "path or list of paths"; }
-  static void VisitFiles(CsvFiles& m, const Path& path, FileVisitor visit);
-};
-
 struct CsvSource {
-  CsvFiles file;
+  SourceFiles file;
   // nullopt: an array of all columns without labels and weights.
   std::optional<ByName<CsvColumns>> features;
   ByName<CsvColumns> labels;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -16,12 +17,6 @@
 
 namespace paceline {
 namespace {
-
-absl::Status CheckFiles(const TfrecordSource& source, const Path& path) {
-  if (!source.files.empty()) return absl::OkStatus();
-  return WrongType(Value(Value::List()), path.Key("files"),
-                   "a list of paths with at least one");
-}
 
 // The arrays as the example has them.
 absl::StatusOr<std::vector<ExampleArray>> DescribeAll(
@@ -67,8 +62,8 @@ const FieldTable<TfrecordSource>& FieldsOf(const TfrecordSource*) {
       "tfrecord",
       "tf.train.Examples in TFRecord files without compression. They are read "
       "as they are needed; 8 bytes of memory each say where they are.",
-      {Required("files", &TfrecordSource::files,
-                "The files, read one after the other."),
+      {Required("file", &TfrecordSource::file,
+                "The file, or several whose examples follow each other."),
        Required("features", &TfrecordSource::features,
                 "The feature for the model's input. For several inputs, a map "
                 "from the model's Input layers to their features."),
@@ -78,15 +73,14 @@ const FieldTable<TfrecordSource>& FieldsOf(const TfrecordSource*) {
        Optional("sample_weight", &TfrecordSource::sample_weight,
                 "The feature that says how much an example counts in the "
                 "losses. For several outputs, a map from the model's output "
-                "layers to their features, or one for all.")},
-      [] { return TfrecordSource(); }, CheckFiles);
+                "layers to their features, or one for all.")});
   return table;
 }
 
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenTfrecordSource(
     const TfrecordSource& source, Contents contents) {
   std::vector<TfrecordFile> files;
-  for (const FilePath& path : source.files) {
+  for (const FilePath& path : source.file.files) {
     ASSIGN_OR_RETURN(TfrecordFile file, TfrecordFile::Open(path.text));
     files.push_back(std::move(file));
   }

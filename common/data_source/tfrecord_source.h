@@ -4,20 +4,18 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/config/by_name.h"
-#include "common/config/codec.h"
 #include "common/config/field_table.h"
 #include "common/data_source/data_source.h"
 #include "common/data_source/example_feature.h"
+#include "common/data_source/source_files.h"
 
 namespace paceline {
 
 struct TfrecordSource {
-  // At least one.
-  std::vector<FilePath> files;
+  SourceFiles file;
   ByName<ExampleFeature> features;
   ByName<ExampleFeature> labels;
   std::optional<ByName<ExampleFeature>> sample_weight;

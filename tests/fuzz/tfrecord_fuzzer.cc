@@ -33,7 +33,7 @@ void FuzzExample(const std::string& record) {
 
 void FuzzFile(const std::string& path) {
   TfrecordSource source;
-  source.files = {{path}};
+  source.file.files = {{path}};
   source.features.entries[""].feature = "x";
   source.labels.entries[""].feature = "y";
   const auto opened = OpenTfrecordSource(source);

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 constexpr size_t kImageBytes = 64;
 constexpr char kSource[] =
-    "{files: [train-0.tfrecord, train-1.tfrecord], features: "
+    "{file: [train-0.tfrecord, train-1.tfrecord], features: "
     "{feature: image, shape: [8, 8, 1]}, labels: label}";
 
 class TfrecordTest : public testing::Test {

@@ -43,10 +43,10 @@ class TfrecordSourceTest : public testing::Test {
   // Adds a file with these Examples.
   void AddFile(const std::vector<std::string>& examples) {
     const std::string path =
-        absl::StrCat(folder_, "/", source_.files.size(), ".tfrecord");
+        absl::StrCat(folder_, "/", source_.file.files.size(), ".tfrecord");
     std::ofstream file(path, std::ios::binary);
     for (const std::string& example : examples) file << Record(example);
-    source_.files.push_back({path});
+    source_.file.files.push_back({path});
   }
 
   absl::StatusCode OpenCode() const {
@@ -74,9 +74,9 @@ std::string Numbers(float x, int64_t y) {
 
 // Fixtures/make_tfrecord.py.
 TEST_F(TfrecordSourceTest, ReadsWhatTensorFlowWrites) {
-  source_.files = {{absl::StrCat(PACELINE_SOURCE_DIR,
-                                 "/tests/unit/data_source/fixtures/"
-                                 "examples.tfrecord")}};
+  source_.file.files = {{absl::StrCat(PACELINE_SOURCE_DIR,
+                                      "/tests/unit/data_source/fixtures/"
+                                      "examples.tfrecord")}};
   source_.features.entries = {{"floats", {"floats", {}, {}}},
                               {"halves", {"halves", {}, ElementType::kFloat64}},
                               {"pixels", {"pixels", Shape{2, 3, 1}, {}}}};
@@ -143,7 +143,8 @@ TEST_F(TfrecordSourceTest, SaysWhatTheFirstExampleLacks) {
                       {"image", BytesFeature({"\xff\xd8\xff\xe0"})},
                       {"text", BytesFeature({"abc", "de"})},
                       {"y", Int64Feature({1})}})});
-  const std::string place = source_.files[0].text + ": record 0, at byte 0: ";
+  const std::string place =
+      source_.file.files[0].text + ": record 0, at byte 0: ";
 
   source_.labels.entries[""].feature = "label";
   EXPECT_EQ(OpenError(), place +
@@ -188,19 +189,19 @@ TEST_F(TfrecordSourceTest, SaysWhichExampleDiffers) {
 TEST_F(TfrecordSourceTest, RefusesFilesWithoutRecords) {
   AddFile({});
   EXPECT_THAT(OpenError(), HasSubstr("there is no record; expected at least"));
-  source_.files = {{folder_ + "/missing"}};
+  source_.file.files = {{folder_ + "/missing"}};
   EXPECT_EQ(OpenCode(), absl::StatusCode::kNotFound);
 }
 
 TEST_F(TfrecordSourceTest, ReadsItsConfiguration) {
   const Value::Map config = {
-      {"files", Value::List{"a.tfrecord", "b.tfrecord"}},
+      {"file", Value::List{"a.tfrecord", "b.tfrecord"}},
       {"features", Value::Map{{"feature", "x"}, {"shape", Value::List{2, 3}}}},
       {"labels", Value::Map{{"left", "l"}, {"right", "r"}}}};
   const auto& table = FieldsOf(static_cast<const TfrecordSource*>(nullptr));
   const auto source = table.Read(config, Path("tfrecord"));
   ASSERT_TRUE(source.ok()) << source.status();
-  EXPECT_EQ(source->files[1].text, "b.tfrecord");
+  EXPECT_EQ(source->file.files[1].text, "b.tfrecord");
   EXPECT_THAT(*source->features.entries.at("").shape, ElementsAre(2, 3));
   EXPECT_EQ(source->labels.entries.at("right").feature, "r");
   EXPECT_EQ(table.WriteWithoutDefaults(*source), Value(config));
@@ -213,8 +214,8 @@ TEST_F(TfrecordSourceTest, ReadsItsConfiguration) {
     return std::string(
         table.Read(changed, Path("tfrecord")).status().message());
   };
-  EXPECT_THAT(error("files", Value::List()),
-              HasSubstr("tfrecord.files: expected a list of paths"));
+  EXPECT_THAT(error("file", Value::List()),
+              HasSubstr("tfrecord.file: expected 1 to 4096 paths"));
   EXPECT_THAT(error("features", ""), HasSubstr("the name of a feature"));
   EXPECT_THAT(error("features",
                     Value::Map{{"feature", "x"}, {"shape", Value::List{2, 0}}}),

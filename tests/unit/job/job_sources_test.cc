@@ -176,7 +176,8 @@ TEST(JobSources, AreRefusedWhereTheyAreMalformed) {
   const std::pair<std::string, std::string> cases[] = {
       {"npz:",
        "8: data.train: no source; expected idx: {features: PATH, labels: PATH} "
-       "or npz: {file: PATH} or csv: {file: PATH, labels: COLUMN}"},
+       "or npz: {file: PATH} or csv: {file: PATH, labels: COLUMN} or "
+       "tfrecord: {file: PATH, features: NAME, labels: NAME}"},
       {"npz: {file: ''}", "9: data.train.npz.file: the path is empty"},
       {"npz: {features: x}", "9: data.train.npz.file: missing; expected path"},
       {"npz: {file: f, features: ''}",
@@ -200,7 +201,7 @@ TEST(JobSources, AreRefusedWhereTheyAreMalformed) {
       {"idx: {features: {left: ''}, labels: l}",
        "9: data.train.idx.features.left: the path is empty"},
       {"csv: {file: [], labels: y}",
-       "9: data.train.csv.file: expected 1 to 256 paths, got 0"},
+       "9: data.train.csv.file: expected 1 to 4096 paths, got 0"},
       {"csv: {file: [a, ''], labels: y}",
        "9: data.train.csv.file[1]: the path is empty"},
       {"csv: {file: a, labels: 9007199254740993, header: false}",
