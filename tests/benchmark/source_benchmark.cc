@@ -1,9 +1,10 @@
-// How fast a worker's thread reads the rows of a CSV file.
+// How fast a worker's thread reads the examples of a data source.
 //
-//   csv_benchmark FILE LABELS     prints seconds and rows as JSON
+//   source_benchmark '{csv: {file: /d.csv, labels: y}}'
 //
-// Of three passes over all rows, as float32, the fastest counts, in their order
-// and in one that changes by chance.
+// Prints seconds and examples as JSON. Of three passes over all examples, as
+// float32, the fastest counts, in their order and in one that changes by
+// chance.
 #include <algorithm>
 #include <cstdint>
 #include <ctime>
@@ -13,8 +14,12 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "common/config/path.h"
+#include "common/config/yaml_reader.h"
 #include "common/data_source/convert.h"
-#include "common/data_source/csv_source.h"
+#include "common/data_source/sources.h"
+#include "common/job/job_fields.h"
+#include "common/limits.h"
 #include "common/tensor/shape.h"
 #include "glog/logging.h"
 #include "worker/data/epoch_order.h"
@@ -50,16 +55,18 @@ double FastestPass(const DataSource& source, bool shuffle) {
   return fastest;
 }
 
-void Run(const std::string& path, const std::string& labels) {
-  CsvSource options;
-  options.file.files = {{path}};
-  options.labels.entries[""].columns = {{labels}};
+void Run(const std::string& text) {
+  const auto value = ReadYaml(text, "DATASET", limits::kMaxJobBytes);
+  CHECK(value.ok()) << value.status();
+  const auto dataset =
+      FieldsOf(static_cast<const v1::Dataset*>(nullptr)).Read(*value, Path());
+  CHECK(dataset.ok()) << dataset.status();
   const double start = Seconds();
-  const auto source = OpenCsvSource(options);
+  const auto source = OpenDataSource(*dataset);
   const double open_seconds = Seconds() - start;
   CHECK(source.ok()) << source.status();
   std::cout << absl::StreamFormat(
-      "{\"rows\": %d, \"open_seconds\": %g, \"pass_seconds\": %g, "
+      "{\"examples\": %d, \"open_seconds\": %g, \"pass_seconds\": %g, "
       "\"shuffled_seconds\": %g}\n",
       (*source)->example_count(), open_seconds, FastestPass(**source, false),
       FastestPass(**source, true));
@@ -70,6 +77,6 @@ void Run(const std::string& path, const std::string& labels) {
 
 int main(int argc, char** argv) {
   google::InitGoogleLogging(argv[0]);
-  CHECK_EQ(argc, 3) << "csv_benchmark FILE LABELS";
-  paceline::Run(argv[1], argv[2]);
+  CHECK_EQ(argc, 2) << "source_benchmark DATASET";
+  paceline::Run(argv[1]);
 }
