@@ -24,7 +24,7 @@ inline std::string Varint(uint64_t value) {
 }
 
 // A field of a message that has a length.
-inline std::string Field(int number, absl::string_view bytes) {
+inline std::string ProtoField(int number, absl::string_view bytes) {
   return absl::StrCat(Varint(number << 3 | 2), Varint(bytes.size()), bytes);
 }
 
@@ -39,20 +39,21 @@ inline std::string LittleEndian(uint64_t value, int size) {
 // Each returns a Feature.
 inline std::string BytesFeature(const std::vector<std::string>& values) {
   std::string list;
-  for (const std::string& value : values) list += Field(1, value);
-  return Field(1, list);
+  for (const std::string& value : values) list += ProtoField(1, value);
+  return ProtoField(1, list);
 }
 inline std::string FloatFeature(const std::vector<float>& values) {
-  return Field(2, Field(1, absl::string_view(
-                               reinterpret_cast<const char*>(values.data()),
-                               values.size() * sizeof(float))));
+  return ProtoField(
+      2, ProtoField(
+             1, absl::string_view(reinterpret_cast<const char*>(values.data()),
+                                  values.size() * sizeof(float))));
 }
 inline std::string Int64Feature(const std::vector<int64_t>& values) {
   std::string packed;
   for (const int64_t value : values) {
     packed += Varint(static_cast<uint64_t>(value));
   }
-  return Field(3, Field(1, packed));
+  return ProtoField(3, ProtoField(1, packed));
 }
 
 // An Example of features by name.
@@ -60,9 +61,9 @@ inline std::string ExampleOf(
     const std::vector<std::pair<std::string, std::string>>& features) {
   std::string map;
   for (const auto& [name, feature] : features) {
-    map += Field(1, Field(1, name) + Field(2, feature));
+    map += ProtoField(1, ProtoField(1, name) + ProtoField(2, feature));
   }
-  return Field(1, map);
+  return ProtoField(1, map);
 }
 
 inline std::string MaskedChecksum(absl::string_view bytes) {

@@ -15,9 +15,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/base/row_offsets.h"
+#include "common/base/stable_file.h"
 #include "common/data_source/csv_window.h"
-#include "common/data_source/row_offsets.h"
-#include "common/data_source/stable_file.h"
 
 namespace paceline {
 

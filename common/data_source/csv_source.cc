@@ -18,9 +18,6 @@
 namespace paceline {
 namespace {
 
-// Offsets of rows in all files of a source: 8 MiB.
-constexpr size_t kMaxCsvOffsets = size_t{1} << 20;
-
 constexpr absl::string_view kDelimiters = ",;\t|: ";
 
 using Names = std::vector<std::string>;
@@ -107,7 +104,7 @@ absl::Status CheckSameColumns(const CsvFile& first, const CsvFile& file) {
 absl::StatusOr<std::vector<CsvFile>> OpenFiles(const SourceFiles& paths,
                                                const CsvFormat& format) {
   std::vector<CsvFile> files;
-  const size_t offsets = kMaxCsvOffsets / paths.files.size() / 2 * 2;
+  const size_t offsets = paths.OffsetsOfEach();
   for (const FilePath& path : paths.files) {
     ASSIGN_OR_RETURN(CsvFile file, CsvFile::Open(path.text, format, offsets));
     if (!files.empty()) RETURN_IF_ERROR(CheckSameColumns(files[0], file));

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "common/base/stable_file.h"
 #include "common/data_source/csv_text.h"
-#include "common/data_source/stable_file.h"
 
 namespace paceline {
 

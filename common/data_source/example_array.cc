@@ -11,6 +11,9 @@
 namespace paceline {
 namespace {
 
+// Values of a feature in one example.
+constexpr size_t kMaxValues = size_t{64} << 20;
+
 absl::Status FeatureError(const std::string& feature, absl::string_view what) {
   return absl::InvalidArgumentError(
       absl::StrCat("feature \"", feature, "\" ", what));
@@ -31,12 +34,13 @@ bool IsImage(absl::string_view bytes) {
 absl::StatusOr<absl::string_view> OnlyString(
     const std::string& feature, absl::string_view list,
     std::vector<absl::string_view>& strings) {
-  if (!ReadBytesList(list, strings)) {
+  if (!ReadBytesList(list, 1, strings)) {
     return Malformed(feature, FeatureKind::kBytes);
   }
   if (strings.size() == 1) return strings[0];
-  return FeatureError(
-      feature, absl::StrCat("has ", strings.size(), " strings; expected one"));
+  return FeatureError(feature,
+                      absl::StrCat("has ", strings.empty() ? "no" : "several",
+                                   " strings; expected one"));
 }
 
 // The element type, and the number of values.
@@ -50,7 +54,7 @@ absl::StatusOr<Content> ContentOfBytes(const ExampleFeature& feature,
   std::vector<absl::string_view> strings;
   ASSIGN_OR_RETURN(const absl::string_view bytes,
                    OnlyString(feature.feature, list, strings));
-  if (IsImage(bytes)) {
+  if (IsImage(bytes) && !feature.shape && !feature.type) {
     return FeatureError(feature.feature,
                         "is an encoded image, which is not supported yet; "
                         "expected numbers, or the bytes of numbers");
@@ -78,13 +82,13 @@ absl::StatusOr<Content> ContentOf(const ExampleFeature& feature,
   }
   if (list.kind == FeatureKind::kFloat) {
     std::vector<float> values;
-    if (!ReadFloatList(list.bytes, values)) {
+    if (!ReadFloatList(list.bytes, kMaxValues, values)) {
       return Malformed(feature.feature, list.kind);
     }
     return Content{ElementType::kFloat32, values.size()};
   }
   std::vector<int64_t> values;
-  if (!ReadInt64List(list.bytes, values)) {
+  if (!ReadInt64List(list.bytes, kMaxValues, values)) {
     return Malformed(feature.feature, list.kind);
   }
   return Content{ElementType::kInt64, values.size()};
@@ -98,6 +102,10 @@ absl::StatusOr<ExampleArray> DescribeFeature(const ExampleFeature& feature,
     return FeatureError(feature.feature, "has no values");
   }
   ASSIGN_OR_RETURN(const Content content, ContentOf(feature, list));
+  if (content.count > kMaxValues) {
+    return FeatureError(feature.feature,
+                        absl::StrCat("has more than ", kMaxValues, " values"));
+  }
   if (content.count == 0) {
     return FeatureError(feature.feature, "has no values");
   }
@@ -132,8 +140,8 @@ absl::StatusOr<Elements> ExampleArrayReader::Read(const FeatureList& list) {
   }
   if (array_.kind == FeatureKind::kBytes) return ReadBytes(list.bytes);
   const bool is_float = array_.kind == FeatureKind::kFloat;
-  if (is_float ? !ReadFloatList(list.bytes, floats_)
-               : !ReadInt64List(list.bytes, ints_)) {
+  if (is_float ? !ReadFloatList(list.bytes, count_, floats_)
+               : !ReadInt64List(list.bytes, count_, ints_)) {
     return Malformed(array_.feature, list.kind);
   }
   const size_t count = is_float ? floats_.size() : ints_.size();
@@ -160,8 +168,12 @@ Elements ExampleArrayReader::ElementsAt(const void* data) const {
 absl::Status ExampleArrayReader::CheckSize(size_t size, size_t expected,
                                            absl::string_view of) const {
   if (size == expected) return absl::OkStatus();
+  // No more values are read than show that there are too many.
+  const std::string found = size > expected
+                                ? absl::StrCat("more than ", expected)
+                                : absl::StrCat(size);
   return FeatureError(array_.feature,
-                      absl::StrCat("has ", size, " ", of, "; expected ",
+                      absl::StrCat("has ", found, " ", of, "; expected ",
                                    expected, ", as the first example"));
 }
 

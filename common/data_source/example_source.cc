@@ -100,13 +100,11 @@ class Reader : public ExampleReader {
 
   absl::StatusOr<const Example*> Read(int64_t index) override {
     const Place place = source_.PlaceOf(index);
-    ASSIGN_OR_RETURN(const absl::string_view record,
+    ASSIGN_OR_RETURN(const TfrecordFile::Record record,
                      place.file->Read(place.record, buffer_));
-    const absl::Status read = ReadExample(record);
+    const absl::Status read = ReadExample(record.content);
     if (read.ok()) return &example_;
-    return absl::Status(
-        read.code(),
-        absl::StrCat(place.file->NameOf(place.record), ": ", read.message()));
+    return Annotate(read, place.file->NameOf(place.record, record.offset));
   }
 
  private:

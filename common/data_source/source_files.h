@@ -20,6 +20,13 @@ inline constexpr size_t kMaxSourceFiles = 4096;
 struct SourceFiles {
   // 1 to kMaxSourceFiles.
   std::vector<FilePath> files;
+
+  // How many offsets of rows or records a source may keep for each file
+  // (RowOffsets): 8 MiB for all of them.
+  size_t OffsetsOfEach() const { return kMaxOffsets / files.size() / 2 * 2; }
+
+ private:
+  static constexpr size_t kMaxOffsets = size_t{1} << 20;
 };
 
 template <>

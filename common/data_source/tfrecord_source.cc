@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/config/suggestion.h"
 #include "common/data_source/example_array.h"
@@ -17,6 +18,14 @@
 
 namespace paceline {
 namespace {
+
+// Some of the example's features, for errors.
+std::vector<std::string> KnownNames(absl::string_view record) {
+  constexpr size_t kMaxNames = 20;
+  std::vector<std::string> names = FeatureNames(record, kMaxNames);
+  for (std::string& name : names) name = PeerText(name);
+  return names;
+}
 
 // The arrays as the example has them.
 absl::StatusOr<std::vector<ExampleArray>> DescribeAll(
@@ -29,7 +38,7 @@ absl::StatusOr<std::vector<ExampleArray>> DescribeAll(
     if (parser.feature(0).kind == FeatureKind::kNone) {
       return absl::InvalidArgumentError(
           absl::StrCat("it has no values of feature \"", feature.feature, "\"",
-                       Suggestion(feature.feature, FeatureNames(record))));
+                       Suggestion(feature.feature, KnownNames(record))));
     }
     ASSIGN_OR_RETURN(ExampleArray array,
                      DescribeFeature(feature, parser.feature(0)));
@@ -61,7 +70,7 @@ const FieldTable<TfrecordSource>& FieldsOf(const TfrecordSource*) {
   static const auto& table = *new FieldTable<TfrecordSource>(
       "tfrecord",
       "tf.train.Examples in TFRecord files without compression. They are read "
-      "as they are needed; 8 bytes of memory each say where they are.",
+      "as they are needed, in any order.",
       {Required("file", &TfrecordSource::file,
                 "The file, or several whose examples follow each other."),
        Required("features", &TfrecordSource::features,
@@ -81,7 +90,9 @@ absl::StatusOr<std::unique_ptr<const DataSource>> OpenTfrecordSource(
     const TfrecordSource& source, Contents contents) {
   std::vector<TfrecordFile> files;
   for (const FilePath& path : source.file.files) {
-    ASSIGN_OR_RETURN(TfrecordFile file, TfrecordFile::Open(path.text));
+    ASSIGN_OR_RETURN(
+        TfrecordFile file,
+        TfrecordFile::Open(path.text, source.file.OffsetsOfEach()));
     files.push_back(std::move(file));
   }
   const auto first = std::find_if(
@@ -94,12 +105,10 @@ absl::StatusOr<std::unique_ptr<const DataSource>> OpenTfrecordSource(
                      "; expected at least one"));
   }
   std::string buffer;
-  ASSIGN_OR_RETURN(const absl::string_view record, first->Read(0, buffer));
-  const auto arrays = Describe(source, contents, record, first->path());
+  ASSIGN_OR_RETURN(const TfrecordFile::Record record, first->Read(0, buffer));
+  const auto arrays = Describe(source, contents, record.content, first->path());
   if (!arrays.ok()) {
-    return absl::Status(
-        arrays.status().code(),
-        absl::StrCat(first->NameOf(0), ": ", arrays.status().message()));
+    return Annotate(arrays.status(), first->NameOf(0, record.offset));
   }
   return MakeExampleSource(std::move(files), *arrays);
 }

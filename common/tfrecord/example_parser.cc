@@ -112,12 +112,12 @@ absl::Status ExampleParser::ParseEntry(absl::string_view bytes) {
   return absl::OkStatus();
 }
 
-std::vector<std::string> FeatureNames(absl::string_view record) {
+std::vector<std::string> FeatureNames(absl::string_view record, size_t limit) {
   std::vector<std::string> names;
   const absl::Status read =
-      VisitEntries(record, [&names](absl::string_view bytes) -> absl::Status {
+      VisitEntries(record, [&](absl::string_view bytes) -> absl::Status {
         ASSIGN_OR_RETURN(const Entry entry, ReadEntry(bytes));
-        names.emplace_back(entry.name);
+        if (names.size() < limit) names.emplace_back(entry.name);
         return absl::OkStatus();
       });
   return read.ok() ? names : std::vector<std::string>();

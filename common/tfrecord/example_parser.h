@@ -56,8 +56,9 @@ class ExampleParser {
   std::vector<FeatureList> features_;
 };
 
-// The names of all features in the record; for errors.
-std::vector<std::string> FeatureNames(absl::string_view record);
+// The names of the record's features, `limit` at most. None if it is no
+// Example.
+std::vector<std::string> FeatureNames(absl::string_view record, size_t limit);
 
 }  // namespace paceline
 

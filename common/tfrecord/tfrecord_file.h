@@ -12,58 +12,64 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "common/base/random_access.h"
+#include "common/base/row_offsets.h"
+#include "common/base/stable_file.h"
 
 namespace paceline {
 
-// Knows where each record begins, so that they can be read in any order: 8
-// bytes of memory a record, and a file descriptor. Errors name the file, the
-// record from 0, and the byte where it begins. Thread-safe.
+// Knows where records begin, so that they can be read in any order. Errors name
+// the file, the record from 0, and the byte where it begins; others are those
+// of StableFile. Thread-safe.
 class TfrecordFile {
  public:
   // Larger records are refused.
   static constexpr int64_t kMaxRecordBytes = int64_t{256} << 20;
 
-  // Reads the sizes of all records, not their contents. Errors are those of
-  // OpenRandomAccess; InvalidArgument if the file is compressed; DataLoss if it
-  // is damaged, cut short, or no file of TFRecords; ResourceExhausted if a
-  // record is too large. Blocks on the disk.
-  static absl::StatusOr<TfrecordFile> Open(const std::string& path);
+  // Reads the sizes of all records, not their contents, and keeps at most
+  // `max_offsets` of their offsets, 8 bytes each: of all records, or of each
+  // second, fourth and so on. InvalidArgument if the file is compressed;
+  // DataLoss if it is damaged, cut short, or no file of TFRecords;
+  // ResourceExhausted if a record is too large. Blocks on the disk.
+  static absl::StatusOr<TfrecordFile> Open(const std::string& path,
+                                           size_t max_offsets);
 
   // It may be 0.
-  int64_t record_count() const {
-    return static_cast<int64_t>(offsets_.size()) - 1;
-  }
-  const std::string& path() const { return path_; }
+  int64_t record_count() const { return offsets_.row_count(); }
+  const std::string& path() const { return file_.path(); }
 
-  // The content of record `index` in [0, record_count()), whose checksums are
-  // verified. It is in `buffer`, which grows as needed and may have been used
-  // for other records. DataLoss if the record is damaged, or the file has
-  // changed since it was opened. Blocks on the disk.
-  absl::StatusOr<absl::string_view> Read(int64_t index,
-                                         std::string& buffer) const;
+  // A record, and where it begins.
+  struct Record {
+    int64_t offset = 0;
+    absl::string_view content;
+  };
+  // Record `index` in [0, record_count()), whose checksums are verified. The
+  // content is in `buffer`, which grows as needed and may have been used for
+  // other records. DataLoss if the record is damaged. Blocks on the disk.
+  absl::StatusOr<Record> Read(int64_t index, std::string& buffer) const;
 
   // "train.tfrecord: record 3, at byte 1042", for errors.
-  std::string NameOf(int64_t index) const;
+  std::string NameOf(int64_t index, int64_t offset) const;
 
  private:
-  TfrecordFile(std::string path, std::unique_ptr<RandomAccess> file)
-      : path_(std::move(path)), file_(std::move(file)), offsets_{0} {}
+  TfrecordFile(StableFile file, size_t max_offsets)
+      : file_(std::move(file)), offsets_(max_offsets) {}
 
   absl::Status FindRecords();
+  // The size of the content of the record at `offset`, which begins with
+  // `header`, unless the file ends before.
+  absl::StatusOr<int64_t> SizeOf(int64_t index, int64_t offset,
+                                 absl::string_view header) const;
+  // Where the record at `offset` ends.
+  absl::StatusOr<int64_t> EndOf(int64_t index, int64_t offset) const;
 
-  std::string path_;
-  std::unique_ptr<RandomAccess> file_;
-  // Where each record begins, and where the last one ends.
-  std::vector<int64_t> offsets_;
+  StableFile file_;
+  RowOffsets offsets_;
 };
 
 }  // namespace paceline

@@ -10,20 +10,23 @@
 namespace paceline {
 namespace {
 
+constexpr size_t kLimit = 7;
+
 void FuzzExample(const std::string& record) {
   ExampleParser parser({"x", "y", "z"});
   const bool is_example = parser.Parse(record).ok();
-  CHECK(is_example || FeatureNames(record).empty());
+  CHECK(is_example || FeatureNames(record, 5).empty());
   if (!is_example) return;
   std::vector<float> floats;
   std::vector<int64_t> ints;
   std::vector<absl::string_view> strings;
   for (size_t i = 0; i < 3; ++i) {
     const absl::string_view list = parser.feature(i).bytes;
-    // A number takes a byte at least.
-    if (ReadFloatList(list, floats)) CHECK_LE(4 * floats.size(), list.size());
-    if (ReadInt64List(list, ints)) CHECK_LE(ints.size(), list.size());
-    if (!ReadBytesList(list, strings)) continue;
+    if (ReadFloatList(list, kLimit, floats))
+      CHECK_LE(floats.size(), kLimit + 1);
+    if (ReadInt64List(list, kLimit, ints)) CHECK_LE(ints.size(), kLimit + 1);
+    if (!ReadBytesList(list, kLimit, strings)) continue;
+    CHECK_LE(strings.size(), kLimit + 1);
     for (const absl::string_view each : strings) {
       CHECK(each.data() >= list.data() &&
             each.data() + each.size() <= list.data() + list.size());

@@ -13,7 +13,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "common/data_source/row_offsets.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/data_source/idx_files.h"
@@ -43,23 +42,6 @@ void Overwrite(const std::string& path, const std::string& text) {
   // The clock of a file system ticks only some hundred times a second.
   usleep(20'000);
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
-}
-
-TEST(RowOffsetsTest, AreThoseOfRowsAtRegularDistances) {
-  RowOffsets offsets(8);
-  for (int64_t row = 0; row < 1000; ++row) {
-    offsets.Add(10 * row);
-    EXPECT_EQ(offsets.row_count(), row + 1);
-    int64_t known = 0;
-    for (int64_t i = 0; i <= row; ++i) {
-      const RowOffsets::Place place = offsets.AtOrBefore(i);
-      ASSERT_LE(place.row, i);
-      ASSERT_EQ(place.offset, 10 * place.row);
-      known += place.row == i ? 1 : 0;
-    }
-    ASSERT_LE(known, 8);
-    ASSERT_GE(known, std::min<int64_t>(4, row + 1));
-  }
 }
 
 TEST(CsvFileTest, HasColumnsAndRows) {

@@ -17,10 +17,10 @@ TEST(ExampleParserTest, FindsFeaturesByName) {
   ExampleParser parser({"image", "label", "weight"});
   ASSERT_TRUE(parser.Parse(record).ok());
   EXPECT_EQ(parser.feature(0).kind, FeatureKind::kBytes);
-  EXPECT_EQ(parser.feature(0).bytes, Field(1, "pixels"));
+  EXPECT_EQ(parser.feature(0).bytes, ProtoField(1, "pixels"));
   EXPECT_EQ(parser.feature(1).kind, FeatureKind::kInt64);
   EXPECT_EQ(parser.feature(2).kind, FeatureKind::kNone);
-  EXPECT_THAT(FeatureNames(record), ElementsAre("label", "image", "other"));
+  EXPECT_THAT(FeatureNames(record, 9), ElementsAre("label", "image", "other"));
 
   // Nothing is left of the record before.
   ASSERT_TRUE(parser.Parse("").ok());

@@ -1,6 +1,6 @@
 // Where the rows of a file begin, in bounded memory.
-#ifndef PACELINE_COMMON_DATA_SOURCE_ROW_OFFSETS_H_
-#define PACELINE_COMMON_DATA_SOURCE_ROW_OFFSETS_H_
+#ifndef PACELINE_COMMON_BASE_ROW_OFFSETS_H_
+#define PACELINE_COMMON_BASE_ROW_OFFSETS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -38,4 +38,4 @@ class RowOffsets {
 
 }  // namespace paceline
 
-#endif  // PACELINE_COMMON_DATA_SOURCE_ROW_OFFSETS_H_
+#endif  // PACELINE_COMMON_BASE_ROW_OFFSETS_H_

@@ -1,4 +1,4 @@
-#include "common/data_source/stable_file.h"
+#include "common/base/stable_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "common/data_source/row_offsets.h"
+#include "common/base/row_offsets.h"
 
 #include "glog/logging.h"
 

@@ -1,6 +1,6 @@
 // A file that must stay as it is while it is read.
-#ifndef PACELINE_COMMON_DATA_SOURCE_STABLE_FILE_H_
-#define PACELINE_COMMON_DATA_SOURCE_STABLE_FILE_H_
+#ifndef PACELINE_COMMON_BASE_STABLE_FILE_H_
+#define PACELINE_COMMON_BASE_STABLE_FILE_H_
 
 #include <sys/stat.h>
 
@@ -42,4 +42,4 @@ class StableFile {
 
 }  // namespace paceline
 
-#endif  // PACELINE_COMMON_DATA_SOURCE_STABLE_FILE_H_
+#endif  // PACELINE_COMMON_BASE_STABLE_FILE_H_
