@@ -21,6 +21,8 @@ inline constexpr int kStopped = 130;
 // that restart by exit code start one. Under Kubeflow's ExitCode policy codes
 // from 1 to 127 are final, and this one, 128 + SIGUSR1, is free for programs.
 inline constexpr int kRestart = 138;
+// 128 + SIGTERM: a signal ended the process before it could take any.
+inline constexpr int kTerminated = 143;
 
 // Whether an error found before step 1 is the fault of the job or its files.
 inline bool IsBadInput(const absl::Status& status) {

@@ -16,8 +16,6 @@
 namespace paceline {
 namespace {
 
-// 128 + SIGTERM: a process that a signal ended before it could take any.
-constexpr int kTerminated = 143;
 // Between the time at which tasks are to be killed and the daemon's word that
 // they are over.
 constexpr absl::Duration kKillTime = absl::Minutes(1);
@@ -194,6 +192,7 @@ void JobQueue::State::TaskOver(Job& job, v1::Placement& placement,
 
   v1::JobRecord& record = job.record;
   if (record.state() == v1::JOB_STATE_ENDING) {
+    if (*task == kLeaderTask) HearLeader(job, placement);
     FinishIfEmpty(job, now);
   } else if (*task == kLeaderTask) {
     LeaderOver(job, placement, now);
@@ -207,6 +206,18 @@ void JobQueue::State::TaskOver(Job& job, v1::Placement& placement,
         std::min(record.kill_micros(),
                  absl::ToUnixMicros(now + options.start_failure_timeout)));
     record.set_error(WhyOver(placement));
+  }
+}
+
+void JobQueue::State::HearLeader(Job& job, const v1::Placement& leader) {
+  v1::JobRecord& record = job.record;
+  if (record.state_after_ending() != v1::JOB_STATE_QUEUED) return;
+  if (leader.exit_code() == kSuccess && leader.lost_outputs().empty()) {
+    record.set_state_after_ending(v1::JOB_STATE_SUCCEEDED);
+    record.clear_error();
+  } else if (leader.exit_code() == kBadInput) {
+    record.set_state_after_ending(v1::JOB_STATE_FAILED);
+    record.set_error(WhyOver(leader));
   }
 }
 
@@ -234,12 +245,15 @@ void JobQueue::State::LeaderOver(Job& job, const v1::Placement& leader,
   }
 }
 
+bool JobQueue::State::RanLong(const Job& job, absl::Time now) const {
+  return now - absl::FromUnixMicros(job.record.last_started_micros()) >=
+         options.long_start;
+}
+
 void JobQueue::State::Requeue(Job& job, absl::string_view why, absl::Time now) {
   v1::JobRecord& record = job.record;
-  const absl::Duration ran =
-      now - absl::FromUnixMicros(record.last_started_micros());
-  record.set_departures(ran < options.long_start ? record.departures() + 1 : 0);
-  // Something that moves with the job ends it, and no machine.
+  record.set_departures(RanLong(job, now) ? 0 : record.departures() + 1);
+  // After so many, it is the job that causes them, and not its machines.
   if (record.departures() >= options.max_departures) {
     Fail(job,
          absl::StrCat(why, "; ", record.departures(),
@@ -254,6 +268,7 @@ void JobQueue::State::Requeue(Job& job, absl::string_view why, absl::Time now) {
 
 void JobQueue::State::Fail(Job& job, absl::string_view error, absl::Time now) {
   v1::JobRecord& record = job.record;
+  if (RanLong(job, now)) record.set_departures(0);
   record.set_failures(record.failures() + 1);
   const bool is_final = record.failures() > record.submission().retries();
   if (!is_final) {

@@ -154,6 +154,11 @@ struct JobQueue::State {
   // Whether some of the tasks may not have found their leader yet.
   bool IsGathering(const Job& job, absl::Time now) const;
   void LeaderOver(Job& job, const v1::Placement& leader, absl::Time now);
+  // The leader of a job that is to start again has ended: the job may have
+  // ended for good.
+  void HearLeader(Job& job, const v1::Placement& leader);
+  // Whether the last start has run for so long that it got somewhere.
+  bool RanLong(const Job& job, absl::Time now) const;
   // A task's machine goes away, which is no failure of the job, unless it
   // happens all the time: it goes on elsewhere.
   void Requeue(Job& job, absl::string_view why, absl::Time now);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "tests/unit/queue/queue_fixture.h"
 
@@ -92,6 +93,28 @@ TEST_F(DepartureTest, ATaskThatEndsLikeOneThatLeavesHasFailed) {
   FollowAll();
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
   EXPECT_EQ(queue_->FindJob(id)->failures(), 1);
+}
+
+// The job may have been done when the other task left.
+TEST_F(DepartureTest, TheLeadersWordCountsWhileAJobIsToStartAgain) {
+  const std::pair<int, v1::JobState> cases[] = {{0, v1::JOB_STATE_SUCCEEDED},
+                                                {2, v1::JOB_STATE_FAILED},
+                                                {1, v1::JOB_STATE_QUEUED}};
+  for (const auto& [exit_code, state] : cases) {
+    const std::string id = Run(Retried(0));
+    messages_["a"].set_is_leaving(true);
+    End("a", id, v1::TASK_TYPE_WORKER, 138);
+    Sync("a");
+    EXPECT_EQ(StateOf(id), v1::JOB_STATE_ENDING);
+    End("a", id, v1::TASK_TYPE_CHIEF, exit_code);
+    FollowAll();
+    EXPECT_EQ(StateOf(id), state) << exit_code;
+    if (state == v1::JOB_STATE_QUEUED) {
+      ASSERT_TRUE(queue_->StopJob(id, now_).ok());
+    }
+    messages_["a"].set_is_leaving(false);
+    Follow("a");
+  }
 }
 
 // The leader does not know of a worker that never reached it.
