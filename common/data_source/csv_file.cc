@@ -85,6 +85,7 @@ absl::Status CsvFile::Scan() {
 }
 
 absl::Status CsvFile::ReadHeader(const CsvRow& row) {
+  std::vector<std::string> names;
   std::string scratch;
   for (CsvFields fields(row.text, format_.delimiter); !fields.is_done();) {
     const absl::string_view name = UnquotedCsv(fields.Next(), scratch);
@@ -92,12 +93,13 @@ absl::Status CsvFile::ReadHeader(const CsvRow& row) {
       return absl::InvalidArgumentError(
           absl::StrFormat("field %d: the name of the column is not UTF-8 "
                           "without NUL",
-                          names_.size() + 1));
+                          names.size() + 1));
     }
-    names_.emplace_back(name);
+    names.emplace_back(name);
   }
   column_count_ = row.field_count;
-  CHECK_EQ(column_count_, std::ssize(names_));
+  CHECK_EQ(column_count_, std::ssize(names));
+  names_ = std::make_shared<std::vector<std::string>>(std::move(names));
   return absl::OkStatus();
 }
 
@@ -110,8 +112,6 @@ absl::Status CsvFile::ScanRows(CsvWindow& window, int64_t line) {
     const absl::StatusOr<std::optional<CsvRow>> row = window.Next();
     if (!row.ok()) return AtLine(row.status(), path(), line);
     if (!*row) break;
-    const bool is_last =
-        offset + static_cast<int64_t>((*row)->size_bytes) == file_.size_bytes();
     if ((*row)->text.empty()) {
       if (empty_line == 0) empty_line = line;
     } else if (empty_line != 0) {
@@ -119,7 +119,7 @@ absl::Status CsvFile::ScanRows(CsvWindow& window, int64_t line) {
           "%s: line %d: is empty, expected a row", path(), empty_line));
     } else {
       if (column_count_ == 0) column_count_ = (*row)->field_count;
-      RETURN_IF_ERROR(AtLine(CheckFieldCount(**row, is_last), path(), line));
+      RETURN_IF_ERROR(AtLine(CheckFieldCount(**row), path(), line));
       offsets_.Add(offset);
       max_row_bytes_ =
           std::max(max_row_bytes_, static_cast<int64_t>((*row)->size_bytes));
@@ -132,10 +132,10 @@ absl::Status CsvFile::ScanRows(CsvWindow& window, int64_t line) {
       path(), ": has no rows", format_.has_header ? " behind the header" : ""));
 }
 
-absl::Status CsvFile::CheckFieldCount(const CsvRow& row, bool is_last) const {
+absl::Status CsvFile::CheckFieldCount(const CsvRow& row) const {
   if (row.field_count == column_count_) return absl::OkStatus();
-  const bool is_cut =
-      is_last && row.line_count == 0 && row.field_count < column_count_;
+  // The file ends within the line.
+  const bool is_cut = row.line_count == 0 && row.field_count < column_count_;
   return absl::InvalidArgumentError(absl::StrFormat(
       "the number of fields is %d, expected %d, as in %s%s", row.field_count,
       column_count_, format_.has_header ? "the header" : "the first row",
@@ -178,7 +178,7 @@ absl::StatusOr<int64_t> CsvFile::LineOf(int64_t row) const {
 absl::Status CsvFile::Locate(const absl::Status& error, int64_t row) const {
   const absl::StatusOr<int64_t> line = LineOf(row);
   if (line.ok()) return AtLine(error, path(), *line);
-  return Annotate(error, path());
+  return absl::IsInvalidArgument(error) ? Annotate(error, path()) : error;
 }
 
 }  // namespace paceline

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,7 +56,9 @@ class CsvFile {
   const std::string& path() const { return file_.path(); }
 
   // In their order; empty without a header. May repeat.
-  const std::vector<std::string>& column_names() const { return names_; }
+  const std::vector<std::string>& column_names() const { return *names_; }
+  // Holds the names together with another file, which has the same.
+  void ShareNames(const CsvFile& other) { names_ = other.names_; }
   int64_t column_count() const { return column_count_; }
 
   // Without the header; at least 1.
@@ -83,7 +86,7 @@ class CsvFile {
   absl::Status ReadHeader(const CsvRow& row);
   // The line of the next row is `line`.
   absl::Status ScanRows(CsvWindow& window, int64_t line);
-  absl::Status CheckFieldCount(const CsvRow& row, bool is_last) const;
+  absl::Status CheckFieldCount(const CsvRow& row) const;
   // The line on which a row begins, from 1. Reads the file up to there if rows
   // may have several lines.
   absl::StatusOr<int64_t> LineOf(int64_t row) const;
@@ -91,7 +94,8 @@ class CsvFile {
   StableFile file_;
   CsvFormat format_;
   RowOffsets offsets_;
-  std::vector<std::string> names_;
+  std::shared_ptr<const std::vector<std::string>> names_ =
+      std::make_shared<std::vector<std::string>>();
   int64_t column_count_ = 0;
   int64_t max_row_bytes_ = 0;
   // Line of the first row, from 1.

@@ -59,17 +59,20 @@ class LayoutMaker {
   // Features of all columns that are not of labels or weights.
   absl::Status AddOtherColumns() {
     std::set<int64_t> taken;
-    const auto take = [&](const NamedColumns& arrays) {
+    const auto take = [&](const NamedColumns& arrays) -> absl::Status {
       for (const auto& [name, columns] : arrays.entries) {
         for (const CsvColumn& column : columns.columns) {
           // One that is not there is an error if it is read.
           const absl::StatusOr<int64_t> index = finder_.Find(column);
-          if (index.ok()) taken.insert(*index);
+          if (absl::IsNotFound(index.status())) continue;
+          RETURN_IF_ERROR(index.status());
+          taken.insert(*index);
         }
       }
+      return absl::OkStatus();
     };
-    take(source_.labels);
-    if (source_.sample_weight) take(*source_.sample_weight);
+    RETURN_IF_ERROR(take(source_.labels));
+    if (source_.sample_weight) RETURN_IF_ERROR(take(*source_.sample_weight));
     std::vector<int64_t> indices;
     for (int64_t i = 0; i < file_.column_count(); ++i) {
       if (taken.count(i) == 0) indices.push_back(i);

@@ -107,7 +107,10 @@ absl::StatusOr<std::vector<CsvFile>> OpenFiles(const SourceFiles& paths,
   const size_t offsets = paths.OffsetsOfEach();
   for (const FilePath& path : paths.files) {
     ASSIGN_OR_RETURN(CsvFile file, CsvFile::Open(path.text, format, offsets));
-    if (!files.empty()) RETURN_IF_ERROR(CheckSameColumns(files[0], file));
+    if (!files.empty()) {
+      RETURN_IF_ERROR(CheckSameColumns(files[0], file));
+      file.ShareNames(files[0]);
+    }
     files.push_back(std::move(file));
   }
   return files;

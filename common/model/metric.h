@@ -99,11 +99,11 @@ struct MetricObjects {
 
 // The metrics that a job names for an output, in its order, then those that are
 // weighted. `loss`: of the output, with whose labels they must agree; null: it
-// has none, and they agree with each other. "accuracy" becomes the binary,
-// categorical or sparse class, depending on the shapes. As in Keras, the second
-// metric of the same name gets
-// "_1"; a weighted one first "weighted_" in front. `prefix` precedes their
-// names. Errors name the metric by its index.
+// has none, and they agree with the first of them, which must not be
+// "accuracy". That becomes the binary, categorical or sparse class, depending
+// on the shapes. As in Keras, the second metric of the same name gets "_1"; a
+// weighted one first "weighted_" in front. `prefix` precedes their names.
+// Errors name the metric by its index.
 absl::StatusOr<std::vector<std::unique_ptr<const Metric>>> MakeMetrics(
     const MetricObjects& metrics, const MetricObjects& weighted_metrics,
     const Loss* loss, const Shape& output, absl::string_view prefix);
