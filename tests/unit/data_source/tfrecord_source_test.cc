@@ -68,7 +68,7 @@ class TfrecordSourceTest : public testing::Test {
   TfrecordSource source_;
 };
 
-std::string Numbers(float x, int64_t y) {
+std::string NumbersExample(float x, int64_t y) {
   return ExampleOf({{"x", FloatFeature({x, 2 * x})}, {"y", Int64Feature({y})}});
 }
 
@@ -116,9 +116,9 @@ TEST_F(TfrecordSourceTest, ReadsWhatTensorFlowWrites) {
 
 TEST_F(TfrecordSourceTest, FilesFollowEachOther) {
   AddFile({});
-  AddFile({Numbers(0, 0), Numbers(1, 1)});
+  AddFile({NumbersExample(0, 0), NumbersExample(1, 1)});
   AddFile({});
-  AddFile({Numbers(2, 2)});
+  AddFile({NumbersExample(2, 2)});
   const auto source = OpenTfrecordSource(source_);
   ASSERT_TRUE(source.ok()) << source.status();
   ASSERT_EQ((*source)->example_count(), 3);
@@ -168,7 +168,7 @@ TEST_F(TfrecordSourceTest, SaysWhatTheFirstExampleLacks) {
 
 TEST_F(TfrecordSourceTest, SaysWhichExampleDiffers) {
   AddFile(
-      {Numbers(0, 0),
+      {NumbersExample(0, 0),
        ExampleOf({{"x", FloatFeature({1, 2, 3})}, {"y", Int64Feature({1})}}),
        ExampleOf({{"x", FloatFeature({1, 2})}}),
        ExampleOf({{"x", FloatFeature({1, 2})}, {"y", FloatFeature({1})}}),
