@@ -74,8 +74,11 @@ const FieldTable<TfrecordSource>& FieldsOf(const TfrecordSource*) {
       {Required("file", &TfrecordSource::file,
                 "The file, or several whose examples follow each other."),
        Required("features", &TfrecordSource::features,
-                "The feature for the model's input. For several inputs, a map "
-                "from the model's Input layers to their features."),
+                "The feature for the model's input: its name, or `{feature: "
+                "NAME, shape: […], type: …}` with the shape per example, and "
+                "the type (`uint8`) of values that are stored in a string of "
+                "bytes, as tf.io.decode_raw reads them. For several inputs, a "
+                "map from the model's Input layers to their features."),
        Required("labels", &TfrecordSource::labels,
                 "The feature with the labels. For several outputs, a map from "
                 "the model's output layers to their features."),
