@@ -65,8 +65,9 @@ void ExpectNear(const std::vector<double>& actual,
   // Relative to the largest element; Keras computes in float32.
   constexpr double kTolerance = 2e-5;
   ASSERT_EQ(actual.size(), expected.size()) << what;
-  // A lower bound, since rounding errors remain where terms cancel out.
-  double largest = 2e-3;
+  // A lower bound, since rounding errors remain where terms cancel out: up to
+  // one of float32 near 1, in whichever order a processor adds.
+  double largest = 5e-3;
   for (const double each : expected)
     largest = std::max(largest, std::abs(each));
   for (size_t i = 0; i < expected.size(); ++i) {
