@@ -56,8 +56,8 @@ class ExampleParser {
   std::vector<FeatureList> features_;
 };
 
-// The names of the record's features, `limit` at most. None if it is no
-// Example.
+// The names of the record's features, `limit` at most, whatever the features
+// are. None if there is no map of them.
 std::vector<std::string> FeatureNames(absl::string_view record, size_t limit);
 
 }  // namespace paceline
