@@ -15,8 +15,13 @@
 namespace paceline {
 namespace {
 
-// Of features, labels and weights, in this order.
 using Arrays = std::vector<ExampleArray>;
+
+std::vector<ArraySpec> SpecsOf(const Arrays& arrays) {
+  std::vector<ArraySpec> specs;
+  for (const ExampleArray& array : arrays) specs.push_back(array.spec);
+  return specs;
+}
 
 // A record, by its file and its number in there.
 struct Place {
@@ -28,20 +33,14 @@ class ExampleSource : public DataSource {
  public:
   ExampleSource(std::vector<TfrecordFile> files,
                 const ByArray<ExampleArray>& arrays)
-      : files_(std::move(files)), arrays_(arrays) {
+      : files_(std::move(files)),
+        arrays_(arrays),
+        spec_{SpecsOf(arrays.features), SpecsOf(arrays.labels),
+              SpecsOf(arrays.weights)} {
     for (const TfrecordFile& file : files_) {
       ends_.push_back((ends_.empty() ? 0 : ends_.back()) + file.record_count());
     }
     CHECK_GT(ends_.back(), 0);
-    for (const ExampleArray& array : arrays.features) {
-      spec_.features.push_back(array.spec);
-    }
-    for (const ExampleArray& array : arrays.labels) {
-      spec_.labels.push_back(array.spec);
-    }
-    for (const ExampleArray& array : arrays.weights) {
-      spec_.weights.push_back(array.spec);
-    }
   }
 
   const std::string& name() const override {
@@ -70,9 +69,10 @@ class ExampleSource : public DataSource {
   // For each file, the number of examples in it and those before it.
   std::vector<int64_t> ends_;
   const ByArray<ExampleArray> arrays_;
-  ExampleSpec spec_;
+  const ExampleSpec spec_;
 };
 
+// Of features, labels and weights, in this order.
 std::vector<std::string> FeaturesOf(const ByArray<ExampleArray>& arrays) {
   std::vector<std::string> names;
   for (const auto* list : {&arrays.features, &arrays.labels, &arrays.weights}) {
