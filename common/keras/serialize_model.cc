@@ -212,15 +212,6 @@ Value SerializeTree(const ModelTree& model, const Graph& graph) {
                              : SerializeFunctional(model, graph);
 }
 
-// The loss of an output; null: it has none.
-absl::StatusOr<std::unique_ptr<const Loss>> MakeLossOf(const v1::Job& job,
-                                                       const Graph& graph,
-                                                       size_t output) {
-  const v1::KerasObject* const object = LossOf(job, graph, output);
-  if (object == nullptr) return nullptr;
-  return MakeLoss(FromProto(*object), Path("loss"));
-}
-
 absl::StatusOr<Value> SerializeLoss(const v1::Job& job, const Graph& graph,
                                     size_t output) {
   ASSIGN_OR_RETURN(const std::unique_ptr<const Loss> loss,

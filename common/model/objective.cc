@@ -132,21 +132,6 @@ Path PathOfLoss(const v1::Job& job, const Graph& graph, size_t output) {
   return PathOf(kLossKey, job.named_losses().contains(name), name);
 }
 
-// Null: it has none.
-absl::StatusOr<std::unique_ptr<const Loss>> MakeLossOf(const v1::Job& job,
-                                                       const Graph& graph,
-                                                       size_t output) {
-  const v1::KerasObject* const object = LossOf(job, graph, output);
-  if (object == nullptr) return nullptr;
-  const Path path = PathOfLoss(job, graph, output);
-  ASSIGN_OR_RETURN(std::unique_ptr<const Loss> loss,
-                   MakeLoss(FromProto(*object), path));
-  RETURN_IF_ERROR(At(path, loss->CheckOutput(graph.output_shape(output))));
-  RETURN_IF_ERROR(
-      At(path, CheckLossInput(graph, graph.outputs[output], *loss)));
-  return loss;
-}
-
 // Its own loss, as a metric.
 absl::StatusOr<ConstMetricPtr> MeanLossOf(const v1::Job& job,
                                           const Graph& graph, size_t output) {
@@ -234,6 +219,20 @@ absl::Status CheckTogether(absl::Span<const Objective> objectives) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<const Loss>> MakeLossOf(const v1::Job& job,
+                                                       const Graph& graph,
+                                                       size_t output) {
+  const v1::KerasObject* const object = LossOf(job, graph, output);
+  if (object == nullptr) return nullptr;
+  const Path path = PathOfLoss(job, graph, output);
+  ASSIGN_OR_RETURN(std::unique_ptr<const Loss> loss,
+                   MakeLoss(FromProto(*object), path));
+  RETURN_IF_ERROR(At(path, loss->CheckOutput(graph.output_shape(output))));
+  RETURN_IF_ERROR(
+      At(path, CheckLossInput(graph, graph.outputs[output], *loss)));
+  return loss;
+}
 
 const v1::KerasObject* LossOf(const v1::Job& job, const Graph& graph,
                               size_t output) {

@@ -49,6 +49,10 @@ std::vector<OutputSpec> SpecsOf(absl::Span<const Objective> objectives);
 // loss.
 const v1::KerasObject* LossOf(const v1::Job& job, const Graph& graph,
                               size_t output);
+// The same loss, made; null: it has none. Errors have the field of the job.
+absl::StatusOr<std::unique_ptr<const Loss>> MakeLossOf(const v1::Job& job,
+                                                       const Graph& graph,
+                                                       size_t output);
 MetricObjects MetricsOf(const v1::Job& job, const Graph& graph, size_t output);
 MetricObjects WeightedMetricsOf(const v1::Job& job, const Graph& graph,
                                 size_t output);
