@@ -71,7 +71,7 @@ class FuzzService {
             SharedQueue::Open({.incarnation = 1, .version = kVersion},
                               Must(QueueStore::Open(folder + "/queue.db"))))),
         daemons_("key", *queue_, *files_, *logs_),
-        file_service_(*files_),
+        file_service_(*files_, /*max_upload_rate=*/64 << 20),
         jobs_(kVersion, *queue_, *files_, *logs_),
         authorizer_(Must(Authorizer::Load(*queue_))),
         tokens_(*authorizer_, /*has_secret=*/true) {}
