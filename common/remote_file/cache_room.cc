@@ -14,9 +14,11 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/errno_error.h"
 #include "common/base/file.h"
 #include "common/base/file_descriptor.h"
 #include "common/base/status_macros.h"
+#include "common/base/write_all.h"
 #include "common/remote_file/cache_entry.h"
 
 namespace paceline {
@@ -73,6 +75,18 @@ int64_t PromiseTo(const std::string& folder) {
   const absl::StatusOr<std::string> text =
       ReadFile(PromisePath(folder), kMaxPromiseBytes);
   return text.ok() && absl::SimpleAtoi(*text, &bytes) && bytes > 0 ? bytes : 0;
+}
+
+// Whoever reads it has the cache's lock, as whoever writes it. It need not
+// outlive a loss of power, after which who goes on with a part asks for room
+// anew; so nobody waits for the disk.
+absl::Status Promise(const std::string& folder, int64_t bytes) {
+  const std::string path = PromisePath(folder);
+  const FileDescriptor file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+           0600));
+  if (!file.is_open()) return ErrnoError("cannot open", path);
+  return WriteAll(file, path, absl::StrCat(bytes));
 }
 
 // All files but the part of `own`.
@@ -142,7 +156,7 @@ absl::Status MakeRoom(const std::string& cache, const std::string& own,
     if (Remove(file, own)) total -= file.bytes;
   }
   if (total <= limit - bytes) {
-    return WriteFileAtomically(PromisePath(own), absl::StrCat(bytes));
+    return Promise(own, bytes);
   }
   return absl::ResourceExhaustedError(absl::StrCat(
       "needs ", bytes, " bytes, and ", total, " of the ", limit,

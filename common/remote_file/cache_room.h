@@ -16,7 +16,8 @@ namespace paceline {
 // together are at most `limit`. What a process uses stays, and so does what is
 // in an entry whose lock another one has. ResourceExhausted, with both numbers,
 // if that is too much. Whoever calls it has the lock of `own`; several
-// processes may: one after the other. Blocks on the disk.
+// processes may: one after the other. Looks at the cache's folders and removes
+// files, but does not wait until the disk has something.
 absl::Status MakeRoom(const std::string& cache, const std::string& own,
                       int64_t bytes, int64_t limit, absl::Duration patience);
 

@@ -9,6 +9,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/base/clock.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 
@@ -17,7 +19,10 @@ namespace {
 
 // Of all headers of a response.
 constexpr size_t kMaxHeaderBytes = 256 << 10;
-constexpr long kMinBytesPerSecond = 1 << 10;  // NOLINT(google-runtime-int)
+constexpr int64_t kMinBytesPerSecond = 1 << 10;
+// libcurl looks each second. A longer gap is this process's own: it, or its
+// machine, stood still.
+constexpr absl::Duration kMaxGap = absl::Seconds(2);
 
 struct FreeEasy {
   void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
@@ -48,19 +53,59 @@ std::string Resolved(const char* url, const std::string& location) {
   return text;
 }
 
+// Notices a server that sends too little for too long. libcurl's own limit of
+// speed would blame it for the time that this process takes to store what came,
+// on a disk that is busy.
+class SilenceWatch {
+ public:
+  explicit SilenceWatch(absl::Duration patience) : patience_(patience) {}
+
+  // Call it about each second, with the number of bytes that have come. Whether
+  // they were too few for as long as the patience lasts.
+  bool IsTooLong(int64_t bytes) {
+    const absl::Time now = MonotonicNow();
+    waited_ += std::min(now - last_look_, kMaxGap);
+    last_look_ = now;
+    const double wanted =
+        kMinBytesPerSecond * std::max(1.0, absl::ToDoubleSeconds(waited_));
+    if (static_cast<double>(bytes - bytes_) >= wanted) {
+      bytes_ = bytes;
+      waited_ = absl::ZeroDuration();
+    }
+    return waited_ >= patience_;
+  }
+  // The time since the last look does not count.
+  void WasBusy() { last_look_ = MonotonicNow(); }
+
+ private:
+  const absl::Duration patience_;
+  absl::Time last_look_ = MonotonicNow();
+  // Since the server last sent enough, and what had come then.
+  absl::Duration waited_;
+  int64_t bytes_ = 0;
+};
+
 // A response as it comes. libcurl calls it from C, which takes no exceptions.
 class Receiver {
  public:
-  Receiver(CURL* easy,
+  Receiver(CURL* easy, absl::Duration patience,
            absl::FunctionRef<absl::Status(const HttpResponse&)> answered,
            absl::FunctionRef<absl::Status(absl::string_view)> take)
-      : easy_(easy), answered_(answered), take_(take) {}
+      : easy_(easy),
+        patience_(patience),
+        answered_(answered),
+        take_(take),
+        silence_(patience) {}
 
   static size_t TakeHeader(char* data, size_t one, size_t size, void* self) {
     return static_cast<Receiver*>(self)->Header({data, one * size});
   }
   static size_t TakeBody(char* data, size_t one, size_t size, void* self) {
     return static_cast<Receiver*>(self)->Body({data, one * size});
+  }
+  static int Look(void* self, curl_off_t /*all*/, curl_off_t bytes,
+                  curl_off_t /*sent_all*/, curl_off_t /*sent*/) {
+    return static_cast<Receiver*>(self)->GoesOn(bytes) ? 0 : 1;
   }
 
   // After the transfer: a response may have no body.
@@ -90,8 +135,18 @@ class Receiver {
   size_t Body(absl::string_view bytes) {
     if (status_.ok()) status_ = Answer();
     if (status_.ok()) status_ = take_(bytes);
+    silence_.WasBusy();
     // Any other number ends the transfer.
     return status_.ok() ? bytes.size() : bytes.size() + 1;
+  }
+
+  bool GoesOn(int64_t bytes) {
+    if (status_.ok() && silence_.IsTooLong(bytes)) {
+      status_ = absl::UnavailableError(absl::StrCat(
+          "the server sent less than ", kMinBytesPerSecond,
+          " bytes a second for ", absl::FormatDuration(patience_)));
+    }
+    return status_.ok();
   }
 
   absl::Status Answer() {
@@ -113,8 +168,10 @@ class Receiver {
   }
 
   CURL* const easy_;
+  const absl::Duration patience_;
   const absl::FunctionRef<absl::Status(const HttpResponse&)> answered_;
   const absl::FunctionRef<absl::Status(absl::string_view)> take_;
+  SilenceWatch silence_;
   HttpResponse response_;
   absl::Status status_;
   size_t header_bytes_ = 0;
@@ -141,10 +198,6 @@ void SetNetwork(CURL* easy, const HttpRequest& request,
   Set(easy, CURLOPT_CONNECTTIMEOUT_MS,
       static_cast<long>(  // NOLINT(google-runtime-int)
           absl::ToInt64Milliseconds(network.patience)));
-  Set(easy, CURLOPT_LOW_SPEED_LIMIT, kMinBytesPerSecond);
-  Set(easy, CURLOPT_LOW_SPEED_TIME,
-      static_cast<long>(  // NOLINT(google-runtime-int)
-          std::max<int64_t>(1, absl::ToInt64Seconds(network.patience))));
 }
 
 std::unique_ptr<curl_slist, FreeList> SetRequest(CURL* easy,
@@ -210,11 +263,14 @@ absl::Status Transfer(
   SetNetwork(easy.get(), request, network);
   const std::unique_ptr<curl_slist, FreeList> headers =
       SetRequest(easy.get(), request);
-  Receiver receiver(easy.get(), answered, take);
+  Receiver receiver(easy.get(), network.patience, answered, take);
   Set(easy.get(), CURLOPT_HEADERFUNCTION, &Receiver::TakeHeader);
   Set(easy.get(), CURLOPT_HEADERDATA, &receiver);
   Set(easy.get(), CURLOPT_WRITEFUNCTION, &Receiver::TakeBody);
   Set(easy.get(), CURLOPT_WRITEDATA, &receiver);
+  Set(easy.get(), CURLOPT_XFERINFOFUNCTION, &Receiver::Look);
+  Set(easy.get(), CURLOPT_XFERINFODATA, &receiver);
+  Set(easy.get(), CURLOPT_NOPROGRESS, 0L);
   const CURLcode code = curl_easy_perform(easy.get());
   RETURN_IF_ERROR(receiver.status());
   RETURN_IF_ERROR(StatusOf(code, details));

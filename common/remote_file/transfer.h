@@ -25,7 +25,8 @@ struct Network {
   std::string https_proxy;
   std::string no_proxy;
   // A server that does not take a connection, or sends less than 1 KiB/s, for
-  // so long is given up.
+  // so long is given up. What this process does with the bytes takes none of
+  // that time.
   absl::Duration patience = absl::Seconds(60);
 };
 

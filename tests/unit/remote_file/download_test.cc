@@ -4,6 +4,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/identity/sha256.h"
+#include "common/remote_file/transfer.h"
 #include "tests/certificates/test_authority.h"
 #include "tests/unit/remote_file/fetch_fixture.h"
 
@@ -293,8 +294,31 @@ TEST_F(DownloadTest, ASilentServerIsGivenUp) {
     return reply;
   });
   const absl::Time begin = absl::Now();
-  EXPECT_THAT(ContentOf(server.Url("/file")), HasSubstr("UNAVAILABLE"));
+  EXPECT_THAT(ContentOf(server.Url("/file")),
+              AllOf(HasSubstr("UNAVAILABLE"),
+                    HasSubstr("sent less than 1024 bytes a second for 1s")));
   EXPECT_LT(absl::Now() - begin, absl::Seconds(8));
+}
+
+// As on a disk that is busy: the time is not the server's.
+TEST_F(DownloadTest, WhoeverTakesTheBytesMayBeSlow) {
+  Network network;
+  network.patience = absl::Seconds(1);
+  HttpServer server([](const TestRequest& request) {
+    return ServeFile(request, Bytes(1 << 20));
+  });
+  HttpRequest request;
+  request.url = server.Url("/file");
+  size_t bytes = 0;
+  const absl::Status status = Transfer(
+      request, network, [](const HttpResponse&) { return absl::OkStatus(); },
+      [&bytes](absl::string_view piece) {
+        if (bytes == 0) absl::SleepFor(absl::Seconds(3));
+        bytes += piece.size();
+        return absl::OkStatus();
+      });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(bytes, 1 << 20);
 }
 
 TEST_F(DownloadTest, NobodyThere) {
