@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Figures of a service, with the real programs (README.md has the last ones).
 
-  tests/benchmark/service.py [first_step | throughput | list | daemons]...
+  tests/benchmark/service.py [first_step | throughput | list | daemons | kills]...
 
 Prints JSON: medians, and the values behind them.
 """
@@ -25,6 +25,7 @@ DATA = "/usr/share/datasets"
 PAIRS = 5
 JOBS_IN_STORE = 10_000
 DAEMONS = int(os.environ.get("PACELINE_DAEMONS", 10_000))
+KILLS = int(os.environ.get("PACELINE_KILLS", 1000))
 SECONDS = 30
 
 
@@ -206,8 +207,25 @@ def daemons():
     return {"share_of_a_core": share, "resident_bytes": memory, **json.loads(output)}
 
 
+def kills():
+    """SIGKILLs of the coordinator while jobs are submitted, start and end."""
+    test = "ServiceFailureTest.NoJobIsLostOrRunTwiceWhenTheCoordinatorDies"
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.json"
+        begin = time.monotonic()
+        subprocess.run([ROOT / "build/release/tests/service_failure_test",
+                        f"--gtest_filter={test}", f"--gtest_output=json:{report}"],
+                       check=True, stdout=sys.stderr, cwd=ROOT,
+                       env={**os.environ, "PACELINE_KILLS": str(KILLS)})
+        seconds = time.monotonic() - begin
+        run = json.loads(report.read_text())["testsuites"][0]["testsuite"][0]
+    counts = {name: int(run[name])
+              for name in ("kills", "submitted", "there_at_the_end", "started_once")}
+    return {**counts, "seconds": round(seconds)}
+
+
 BENCHMARKS = {"first_step": first_step, "throughput": throughput, "list": list_jobs,
-              "daemons": daemons}
+              "daemons": daemons, "kills": kills}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or BENCHMARKS:

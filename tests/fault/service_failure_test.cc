@@ -53,7 +53,8 @@ class ServiceFailureTest : public testing::Test {
 
 // Jobs are submitted while the coordinator is killed again and again: before it
 // has stored a submission or after, while it starts jobs, and while it learns
-// of their end. PACELINE_KILLS sets how often.
+// of their end. PACELINE_KILLS sets how often; tests/benchmark/service.py reads
+// the counts.
 TEST_F(ServiceFailureTest, NoJobIsLostOrRunTwiceWhenTheCoordinatorDies) {
   const char* const wanted = std::getenv("PACELINE_KILLS");
   int kills = 50 / kTimeScale;
@@ -84,9 +85,11 @@ TEST_F(ServiceFailureTest, NoJobIsLostOrRunTwiceWhenTheCoordinatorDies) {
   const std::vector<std::string> ids =
       Lines(service_.Run({"list", "--limit", "0", "-o", "name"}));
   EXPECT_EQ(static_cast<int>(ids.size()), submitted);
+  int started_once = 0;
   for (const std::string& id : ids) {
     service_.Run({"wait", id});
-    EXPECT_EQ(service_.Describe(id).value("starts", 0), 1) << id;
+    const int starts = service_.Describe(id).value("starts", 0);
+    EXPECT_EQ(starts, 1) << id;
     // The daemon tells of each process.
     int leaders = 0;
     for (const std::string& line : Lines(daemon.Errors())) {
@@ -95,7 +98,12 @@ TEST_F(ServiceFailureTest, NoJobIsLostOrRunTwiceWhenTheCoordinatorDies) {
       }
     }
     EXPECT_EQ(leaders, 1) << id;
+    started_once += starts == 1 && leaders == 1 ? 1 : 0;
   }
+  RecordProperty("kills", kills);
+  RecordProperty("submitted", submitted);
+  RecordProperty("there_at_the_end", static_cast<int>(ids.size()));
+  RecordProperty("started_once", started_once);
 }
 
 TEST_F(ServiceFailureTest, AJobGoesOnWithoutTheCoordinator) {
