@@ -30,6 +30,9 @@ void AddEvaluatorsPlace(const LocalClusterOptions& options,
   for (const std::string& override : options.overrides) {
     child.command.push_back(absl::StrCat("--set=", override));
   }
+  for (const std::string& folder : options.may_read) {
+    child.command.push_back(absl::StrCat("--may_read=", folder));
+  }
 }
 
 void AddMembersPlace(const LocalClusterOptions& options, TaskId task,

@@ -35,6 +35,8 @@ struct LocalClusterOptions {
   // With which each task is started, too.
   TlsFiles tls;
   DataOptions data;
+  // Folders for --may_read of an evaluator.
+  std::vector<std::string> may_read;
   std::vector<TaskId> tasks;
 };
 

@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
   if (!place.ok()) return paceline::ExitWith(place.status());
   paceline::PsServerOptions options;
   options.member = program.MemberFor(*place, PACELINE_VERSION);
+  options.fence = program.fence();
   options.leave = &leave;
   options.secret = place->secret;
   options.listen_address = place->listen_address;

@@ -87,7 +87,7 @@ absl::Status RunPsServer(PsServerOptions options) {
   // Serve before the leader is there, for probes; until the job is known, all
   // other calls are refused.
   const auto guard = std::make_shared<CallGuard>(options.secret);
-  Shard shard(options.member.incarnation);
+  Shard shard(options.member.incarnation, DataType::kFloat32, options.fence);
   PsService service(shard);
   HealthService health;
   ASSIGN_OR_RETURN(const std::unique_ptr<RpcServer> server,

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "common/base/read_fence.h"
 #include "common/identity/job_secret.h"
 #include "common/process/leave_order.h"
 #include "common/session/member/member.h"
@@ -15,6 +16,8 @@ namespace paceline {
 struct PsServerOptions {
   // RunPsServer fills in `address` and `on_stop`.
   MemberOptions member;
+  // For what opens the job's files.
+  ReadFence fence;
   // The job's secret; nullopt: anybody may call.
   std::optional<JobSecret> secret;
   // "host:port" to listen on; port 0 picks a free port.

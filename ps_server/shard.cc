@@ -112,7 +112,8 @@ AggregatorOptions OptionsOf(const v1::InitializeRequest& request,
 }
 
 absl::StatusOr<InitialState> MakeInitialState(
-    const v1::InitializeRequest& request, DataType type) {
+    const v1::InitializeRequest& request, DataType type,
+    const ReadFence& fence) {
   const int shard = static_cast<int>(request.shard());
   const int shard_count = static_cast<int>(request.shard_count());
   ASSIGN_OR_RETURN(
@@ -134,7 +135,9 @@ absl::StatusOr<InitialState> MakeInitialState(
   }
   std::unique_ptr<InitialWeights> weights;
   if (checkpoint == nullptr) {
-    ASSIGN_OR_RETURN(weights, OpenWeights(request.job(), model.graph));
+    ASSIGN_OR_RETURN(weights, fence.Run([&] {
+      return OpenWeights(request.job(), model.graph);
+    }));
   }
   SeededValues seeded(request.job().seed());
   const std::vector<Entries> workers = Split(metadata, variables.size());
@@ -158,8 +161,8 @@ absl::StatusOr<InitialState> MakeInitialState(
 
 }  // namespace
 
-Shard::Shard(uint64_t incarnation, DataType type)
-    : incarnation_(incarnation), type_(type) {}
+Shard::Shard(uint64_t incarnation, DataType type, ReadFence fence)
+    : incarnation_(incarnation), type_(type), fence_(std::move(fence)) {}
 
 Shard::~Shard() {
   const absl::StatusOr<const Chunks*> chunks = Ready();
@@ -211,7 +214,8 @@ absl::Status Shard::Initialize(const v1::InitializeRequest& request,
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(CheckInitialize(request));
-  ASSIGN_OR_RETURN(InitialState state, MakeInitialState(request, type_));
+  ASSIGN_OR_RETURN(InitialState state,
+                   MakeInitialState(request, type_, fence_));
   response.set_step(static_cast<uint64_t>(state.step));
   response.set_size_bytes(static_cast<uint64_t>(state.size_bytes));
   initialize_request_ = request;

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/base/mutex.h"
+#include "common/base/read_fence.h"
 #include "common/base/ticker.h"
 #include "common/checkpoint/checkpointer.h"
 #include "common/rpc/dense_values.h"
@@ -34,7 +35,9 @@ class Shard {
   using Done = ShardChunk::Done;
 
   // `incarnation` is that of this process. Variables are float32 or float64.
-  explicit Shard(uint64_t incarnation, DataType type = DataType::kFloat32);
+  // `fence`: for what opens the job's files.
+  explicit Shard(uint64_t incarnation, DataType type = DataType::kFloat32,
+                 ReadFence fence = {});
   // All calls must have ended.
   ~Shard();
 
@@ -126,6 +129,7 @@ class Shard {
 
   const uint64_t incarnation_;
   const DataType type_;
+  const ReadFence fence_;
 
   // Locked for the whole of Initialize.
   Mutex initialize_mutex_;

@@ -108,11 +108,13 @@ absl::Status Evaluate(const TaskProgram& program, const TaskPlace& place,
   // Only the data sets that are evaluated need to be on this machine.
   JobReaderOptions reader;
   reader.check_files = false;
-  ASSIGN_OR_RETURN(evaluator.job,
-                   ReadJobFile(flags.job_path, flags.overrides, reader));
+  ASSIGN_OR_RETURN(evaluator.job, program.fence().Run([&] {
+    return ReadJobFile(flags.job_path, flags.overrides, reader);
+  }));
   evaluator.output_dir = std::filesystem::absolute(flags.output_dir).string();
   evaluator.threads = flags.threads;
   ASSIGN_OR_RETURN(evaluator.data, RemoteFilesOf(flags.data, std::getenv));
+  evaluator.fence = program.fence().With(evaluator.data.folder);
   evaluator.start_timeout = program.start_timeout();
   evaluator.checkpoint_timeout =
       absl::Seconds(flags.checkpoint_timeout_seconds);
@@ -159,6 +161,7 @@ absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
   worker.listen_address = place.listen_address;
   worker.threads = flags.threads;
   ASSIGN_OR_RETURN(worker.data, RemoteFilesOf(flags.data, std::getenv));
+  worker.fence = program.fence().With(worker.data.folder);
   v1::Job job;
   if (!flags.job_path.empty()) {
     ASSIGN_OR_RETURN(job, ReadJobFile(flags.job_path, flags.overrides));

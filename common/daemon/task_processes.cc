@@ -14,6 +14,7 @@
 #include "common/base/clock.h"
 #include "common/base/exit_code.h"
 #include "common/base/file.h"
+#include "common/base/read_fence.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/address.h"
 #include "common/daemon/last_error.h"
@@ -63,6 +64,12 @@ TaskProcesses::TaskProcesses(const DaemonOptions& options,
       idle_jobs_(options.work_folder + "/jobs", MonotonicNow()),
       next_tidying_(MonotonicNow()) {
   LOG(INFO) << "tasks are limited " << limits_.means();
+  const absl::Status fence = ReadFence::Support();
+  LOG(INFO) << "a job's paths are checked before its tasks open them, "
+            << (fence.ok() ? "and by the kernel (Landlock) when they do"
+                           : absl::StrCat("and not again when they do: no "
+                                          "Landlock, as ",
+                                          fence.message()));
 }
 
 void TaskProcesses::Start(const v1::TaskOrder& order) {

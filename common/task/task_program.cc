@@ -198,6 +198,10 @@ MemberOptions TaskProgram::MemberFor(const TaskPlace& place,
   return member;
 }
 
+ReadFence TaskProgram::fence() const {
+  return may_read_.empty() ? ReadFence() : ReadFence(may_read_);
+}
+
 std::optional<int> ParseCommandLine(TaskType type, const std::string& version,
                                     CLI::App& app, int argc, char** argv) {
   const CLI::App& page = *app.add_subcommand(kManualPageVerb, kManualPageHelp);

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/base/read_fence.h"
 #include "common/cluster/task.h"
 #include "common/cluster/tf_config.h"
 #include "common/identity/job_secret.h"
@@ -80,6 +81,9 @@ class TaskProgram {
   // task.
   MemberOptions MemberFor(const TaskPlace& place,
                           const std::string& version) const;
+
+  // Around the folders of --may_read, for what opens the job's files.
+  ReadFence fence() const;
 
   absl::Duration start_timeout() const {
     return absl::Seconds(start_timeout_seconds_);

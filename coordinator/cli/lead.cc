@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/exit_code.h"
 #include "common/base/file.h"
+#include "common/base/read_fence.h"
 #include "common/base/remote_url.h"
 #include "common/base/status_macros.h"
 #include "common/identity/job_secret.h"
@@ -32,13 +33,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The folders whose files the job may read: its own, in which the leader works,
+// and those that the daemon opens to jobs.
+std::vector<std::string> FoldersOf(const LeadOptions& options) {
+  std::vector<std::string> folders = options.data_folders;
+  folders.emplace_back(".");
+  return folders;
+}
+
 // What the daemon lets jobs read: files below some folders, and URLs below some
 // others.
 absl::StatusOr<FileCheck> ReadableFor(const LeadOptions& options) {
   ASSIGN_OR_RETURN(std::vector<RemoteUrl> prefixes,
                    options.data_access.Prefixes());
   return [prefixes = std::move(prefixes),
-          is_below = BelowFolders(options.data_folders)](
+          is_below = BelowFolders(FoldersOf(options))](
              const JobFile& file) -> absl::Status {
     if (!IsRemote(file.path)) return is_below(file);
     ASSIGN_OR_RETURN(const RemoteUrl url, ParseRemoteUrl(file.path));
@@ -83,6 +92,7 @@ LocalClusterOptions EvaluatorOf(const LeadOptions& options,
   cluster.log_folder = options.output_dir + "/logs";
   cluster.tls = options.tls;
   cluster.data = options.data_access;
+  cluster.may_read = FoldersOf(options);
   if (leader.secret) cluster.secret = leader.secret->text();
   if (leader.job.evaluator()) cluster.tasks.push_back(kEvaluator);
   return cluster;
@@ -100,8 +110,10 @@ absl::StatusOr<LeaderOptions> MakeOptions(const LeadOptions& options) {
   // The workers check theirs.
   reader.check_files = false;
   ASSIGN_OR_RETURN(reader.may_read, ReadableFor(options));
-  ASSIGN_OR_RETURN(leader.job,
-                   ReadJobFile(options.job_path, options.overrides, reader));
+  leader.fence = ReadFence(FoldersOf(options));
+  ASSIGN_OR_RETURN(leader.job, leader.fence.Run([&] {
+    return ReadJobFile(options.job_path, options.overrides, reader);
+  }));
   MakeRelative(leader.job);
   leader.tasks = LocalTasks(leader.job, /*evaluate=*/false);
   leader.is_placed_by_queue = true;

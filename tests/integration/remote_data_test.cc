@@ -2,12 +2,14 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/base/read_fence.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/http_server/http_server.h"
@@ -200,6 +202,48 @@ TEST_F(RemoteDataTest, AServiceFetchesWhatItsDaemonsAllow) {
                     HasSubstr("which no --data of the daemon allows")));
   for (const TestRequest& request : shop.requests()) {
     EXPECT_THAT(request.target, Not(HasSubstr("closed")));
+  }
+}
+
+// Tests come first, and by URL: while a worker waits for them, it has been told
+// the job and has checked its paths.
+TEST_F(RemoteDataTest, ALinkThatMovesAfterTheCheckIsNotFollowed) {
+  if (const absl::Status fence = ReadFence::Support(); !fence.ok()) {
+    GTEST_SKIP() << fence;
+  }
+  namespace fs = std::filesystem;
+  const fs::path open = job_.folder() / "open";
+  fs::create_directory(open);
+  fs::copy(job_.folder() / "train-images", open / "real");
+  const auto lead_to = [&open](const fs::path& target) {
+    fs::create_symlink(target, open / "new");
+    fs::rename(open / "new", open / "link");
+  };
+  std::atomic<bool> moves = false;
+  HttpServer shop([&](const TestRequest& request) {
+    if (moves.exchange(false)) lead_to(job_.folder() / "train-images");
+    return ServeFile(request, ReadText(job_.folder().path() + request.target));
+  });
+  TestService service;
+  const std::vector<std::string> allowed = {"--data", shop.Url("/"), "--data",
+                                            open.string()};
+  const Process ps = service.StartDaemon("ps_server", "ps", 16, allowed);
+  const Process worker = service.StartDaemon("worker", "worker", 16, allowed);
+  for (const bool does_move : {false, true}) {
+    lead_to(open / "real");
+    moves = does_move;
+    const std::string id(absl::StripSuffix(
+        service.Run(
+            {"submit", job_.path(), "--set", "cluster.worker=1", "--set",
+             "data.test.idx.features=" + shop.Url("/test-images"), "--set",
+             "data.train.idx.features=" + (open / "link").string()}),
+        "\n"));
+    service.Run({"wait", id}, does_move ? 1 : 0);
+    if (!does_move) continue;
+    EXPECT_FALSE(moves) << "nobody asked for the tests";
+    EXPECT_THAT(service.Run({"logs", id}),
+                AllOf(HasSubstr("data.train: "),
+                      HasSubstr("open/link: Permission denied")));
   }
 }
 

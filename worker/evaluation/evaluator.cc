@@ -74,15 +74,17 @@ class Evaluator {
     ASSIGN_OR_RETURN(std::unique_ptr<Replica> replica,
                      MakeReplica(options.job, {.threads = options.threads}));
     CompileOptions compile_options;
+    compile_options.fence = options.fence;
     compile_options.mode = Mode::kEvaluate;
     compile_options.batch_size = WorkerBatchSize(options.job, /*workers=*/1);
     RETURN_IF_ERROR(CompileReplica(options.job, compile_options, *replica));
     const v1::Data& data = options.job.data();
     const bool validates = data.has_validation() || data.validation_split() > 0;
     const v1::Phase phase = validates ? v1::PHASE_VALIDATION : v1::PHASE_TEST;
-    ASSIGN_OR_RETURN(Datasets datasets,
-                     OpenDatasets(options.job, replica->model, /*workers=*/1,
-                                  {phase}, RemoteFiles(options.data)));
+    ASSIGN_OR_RETURN(
+        Datasets datasets,
+        OpenDatasets(options.job, replica->model, /*workers=*/1, {phase},
+                     RemoteFiles(options.data), options.fence));
     if (!datasets.phases.contains(phase)) {
       return absl::InvalidArgumentError(
           "data.validation_split leaves no example to evaluate");

@@ -20,6 +20,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "common/base/read_fence.h"
 #include "common/remote_file/remote_files.h"
 #include "paceline/v1/job.pb.h"
 
@@ -29,6 +30,8 @@ struct EvaluatorOptions {
   v1::Job job;
   // The job's output folder, with checkpoint/ and result.json.
   std::string output_dir;
+  // For what opens the job's files, the cache of those by URL included.
+  ReadFence fence;
   // How data that the job names by URLs is fetched.
   RemoteFilesOptions data;
   // Number of compute threads, at least 1.

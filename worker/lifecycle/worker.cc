@@ -129,9 +129,10 @@ class WorkerTask {
       phases.insert({v1::PHASE_TRAIN, v1::PHASE_VALIDATION});
     }
     // The leader waits for as long as there is activity.
-    ASSIGN_OR_RETURN(datasets_, OpenDatasets(job(), first.model, world_size(),
-                                             phases, RemoteFiles(options_.data),
-                                             [this] { ++member_.activity(); }));
+    ASSIGN_OR_RETURN(datasets_,
+                     OpenDatasets(job(), first.model, world_size(), phases,
+                                  RemoteFiles(options_.data), options_.fence,
+                                  [this] { ++member_.activity(); }));
     request_ = datasets_.sizes;
     if (has_copies() && device_count() > 1) return JoinOwnGroup(replicas_);
     // A group of GPUs does not round gradients, so with a 16-bit wire precision
@@ -145,6 +146,7 @@ class WorkerTask {
 
   absl::Status CompileReplicas() {
     CompileOptions options;
+    options.fence = options_.fence;
     options.batch_size = ReplicaBatchSize(job(), world_size());
     options.is_alone = has_copies() && ReplicaCount(job(), world_size()) == 1;
     Replica& first = *replicas_.front();

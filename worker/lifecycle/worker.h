@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "common/base/read_fence.h"
 #include "common/process/leave_order.h"
 #include "common/remote_file/remote_files.h"
 #include "common/session/member/member.h"
@@ -17,6 +18,8 @@ struct WorkerOptions {
   std::string listen_address;
   // Number of compute threads, at least 1.
   int threads = 1;
+  // For what opens the job's files, the cache of those by URL included.
+  ReadFence fence;
   // How data that the job names by URLs is fetched.
   RemoteFilesOptions data;
   // Asks the worker to leave; must outlive RunWorker. Null: nobody asks.

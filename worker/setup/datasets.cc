@@ -15,10 +15,11 @@ namespace {
 // Opens data sets, and checks that they fit a model.
 class Opener {
  public:
-  Opener(ModelArrays model, const RemoteFiles& files,
+  Opener(ModelArrays model, const RemoteFiles& files, const ReadFence& fence,
          const std::function<void()>& on_progress, Datasets& datasets)
       : model_(std::move(model)),
         files_(files),
+        fence_(fence),
         on_progress_(on_progress),
         datasets_(datasets) {}
 
@@ -31,7 +32,7 @@ class Opener {
     std::move(fetched.begin(), fetched.end(),
               std::back_inserter(datasets_.files));
     absl::StatusOr<std::unique_ptr<const DataSource>> source =
-        OpenDataSource(dataset);
+        fence_.Run([&] { return OpenDataSource(dataset); });
     if (!source.ok()) return Annotate(source.status(), name);
     RETURN_IF_ERROR(Annotate(CheckFits(**source, model_), name));
     datasets_.sources.push_back(*std::move(source));
@@ -41,6 +42,7 @@ class Opener {
  private:
   const ModelArrays model_;
   const RemoteFiles& files_;
+  const ReadFence& fence_;
   const std::function<void()>& on_progress_;
   Datasets& datasets_;
 };
@@ -109,10 +111,10 @@ ModelArrays ModelArraysOf(const JobModel& model) {
 absl::StatusOr<Datasets> OpenDatasets(
     const v1::Job& job, const JobModel& model, int workers,
     const std::set<v1::Phase>& phases, const RemoteFiles& files,
-    const std::function<void()>& on_progress) {
+    const ReadFence& fence, const std::function<void()>& on_progress) {
   const int64_t batch = WorkerBatchSize(job, workers);
   Datasets datasets;
-  Opener opener(ModelArraysOf(model), files, on_progress, datasets);
+  Opener opener(ModelArraysOf(model), files, fence, on_progress, datasets);
   const v1::Data& data = job.data();
   if (data.has_test() && phases.contains(v1::PHASE_TEST)) {
     ASSIGN_OR_RETURN(const DataSource* source,

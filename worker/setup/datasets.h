@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/base/read_fence.h"
 #include "common/data_source/data_source.h"
 #include "common/data_source/model_arrays.h"
 #include "common/job/job_model.h"
@@ -43,13 +44,13 @@ ModelArrays InputArraysOf(const Graph& graph);
 // The same, and those of its outputs.
 ModelArrays ModelArraysOf(const JobModel& model);
 
-// Opens the data sets of these phases; what they name by URL is fetched by
-// `files`, which calls `on_progress` now and then. `workers`: the number of
-// workers of the job. Errors name the data set and the file.
+// Opens the data sets of these phases, inside the `fence`; what they name by
+// URL is fetched by `files`, which calls `on_progress` now and then. `workers`:
+// the number of workers of the job. Errors name the data set and the file.
 absl::StatusOr<Datasets> OpenDatasets(
     const v1::Job& job, const JobModel& model, int workers,
     const std::set<v1::Phase>& phases, const RemoteFiles& files,
-    const std::function<void()>& on_progress = [] {});
+    const ReadFence& fence, const std::function<void()>& on_progress = [] {});
 
 // The phases with the slices of one replica: the one on device `device` of
 // worker `rank` of `workers`.

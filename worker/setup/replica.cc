@@ -92,8 +92,9 @@ absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
   if (!options.holds_variables) return absl::OkStatus();
   replica.variables = std::make_unique<LocalVariables>(
       replica.plan, *replica.optimizer, *replica.state);
-  ASSIGN_OR_RETURN(const std::unique_ptr<InitialWeights> weights,
-                   OpenWeights(job, model.graph));
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<InitialWeights> weights,
+      options.fence.Run([&] { return OpenWeights(job, model.graph); }));
   SeededValues seeded(job.seed());
   return FillInitialValues(seeded, model.graph.variables, weights.get(),
                            *replica.variables);

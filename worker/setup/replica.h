@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/base/read_fence.h"
 #include "common/job/job_model.h"
 #include "common/optimizer/optimizer.h"
 #include "common/sharding/shard_plan.h"
@@ -77,6 +78,8 @@ struct CompileOptions {
   // Returns `size` bytes for the gradients, which must outlive the replica, or
   // an empty span; then, or if null, the replica allocates them.
   std::function<absl::Span<std::byte>(size_t size)> gradient_memory;
+  // For what opens the file of the initial weights.
+  ReadFence fence;
 };
 
 // Creates the rest of the replica, once it is known whether the device has

@@ -104,10 +104,10 @@ void Tell(const Outcome& outcome, const LeadJobOptions& options) {
 // Tells once, for all tasks, which layers take their values from a file by
 // name. Under TF_CONFIG the file may be on other machines only; if it is bad,
 // those who need it say so.
-absl::Status TellWeights(const v1::Job& job) {
+absl::Status TellWeights(const v1::Job& job, const ReadFence& fence) {
   ASSIGN_OR_RETURN(const Graph graph, BuildGraph(job.model()));
   ASSIGN_OR_RETURN(const std::unique_ptr<InitialWeights> weights,
-                   OpenWeights(job, graph));
+                   fence.Run([&] { return OpenWeights(job, graph); }));
   std::cerr << NameMatchReport(*weights->match(), job.weights()) << "\n";
   return absl::OkStatus();
 }
@@ -150,7 +150,8 @@ int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
   if (options.leader.job.weights_by_name() && !options.resumes &&
       !options.leader.connects_only &&
       options.leader.evaluate_checkpoint.empty()) {
-    const absl::Status told = TellWeights(options.leader.job);
+    const absl::Status told =
+        TellWeights(options.leader.job, options.leader.fence);
     if (!told.ok()) {
       std::cerr << "warning: what matches by name is not known here: "
                 << told.message() << "\n";

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/base/read_fence.h"
 #include "common/checkpoint/manifest_content.h"
 #include "common/cluster/task.h"
 #include "common/identity/caller.h"
@@ -36,6 +37,8 @@ namespace paceline {
 
 struct LeaderOptions {
   v1::Job job;
+  // For what opens the job's files.
+  ReadFence fence;
   // The ps and workers, without a chief that only coordinates.
   std::vector<ExpectedTask> tasks;
   std::string version;
