@@ -96,13 +96,10 @@ absl::Status ReadEnumName(const Value& value, const Path& path,
       return absl::OkStatus();
     }
   }
-  const std::string* nearest = Nearest(value.as_string(), names);
   return ConfigError(
-      path, absl::StrCat("expected one of ", absl::StrJoin(names, ", "),
-                         ", got ", Excerpt(value),
-                         nearest == nullptr ? ""
-                                            : absl::StrCat("; did you mean \"",
-                                                           *nearest, "\"?")));
+      path,
+      absl::StrCat("expected one of ", absl::StrJoin(names, ", "), ", got ",
+                   Excerpt(value), DidYouMean(value.as_string(), names)));
 }
 
 }  // namespace paceline

@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/config/value.h"
 
 namespace paceline {
 namespace {
@@ -42,8 +43,7 @@ size_t EditDistance(absl::string_view a, absl::string_view b) {
   return row.back();
 }
 
-}  // namespace
-
+// Null if there is none.
 const std::string* Nearest(absl::string_view word,
                            const std::vector<std::string>& known) {
   if (word.size() > kMaxWord) return nullptr;
@@ -60,13 +60,22 @@ const std::string* Nearest(absl::string_view word,
   return nearest;
 }
 
+}  // namespace
+
+std::string DidYouMean(absl::string_view word,
+                       const std::vector<std::string>& known) {
+  const std::string* const nearest = Nearest(word, known);
+  return nearest == nullptr
+             ? ""
+             : absl::StrCat("; did you mean ", Excerpt(*nearest), "?");
+}
+
 std::string Suggestion(absl::string_view word,
                        const std::vector<std::string>& known) {
   if (known.empty()) return "";
-  if (const std::string* nearest = Nearest(word, known)) {
-    return absl::StrCat("; did you mean \"", *nearest, "\"?");
-  }
-  return absl::StrCat("; known: ", absl::StrJoin(known, ", "));
+  const std::string meant = DidYouMean(word, known);
+  return meant.empty() ? absl::StrCat("; known: ", absl::StrJoin(known, ", "))
+                       : meant;
 }
 
 }  // namespace paceline

@@ -9,14 +9,14 @@
 
 namespace paceline {
 
-// The closest known word within a small edit distance, ignoring case and
-// underscores; null if there is none.
-const std::string* Nearest(absl::string_view word,
-                           const std::vector<std::string>& known);
+// `; did you mean "filters"?`, with the closest known word within a small edit
+// distance, ignoring case and underscores; "" if there is none. To be appended
+// to messages such as "unknown key".
+std::string DidYouMean(absl::string_view word,
+                       const std::vector<std::string>& known);
 
-// `; did you mean "filters"?` if a known word is close, else `; known: a, b,
-// c`, or "" if there are no known words. To be appended to messages such as
-// "unknown key".
+// The same; if no known word is close, `; known: a, b, c`, or "" if there are
+// no known words.
 std::string Suggestion(absl::string_view word,
                        const std::vector<std::string>& known);
 

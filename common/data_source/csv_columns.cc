@@ -30,19 +30,19 @@ Value WriteColumn(const CsvColumn& column) {
   return column.has_number() ? Value(column.number) : Value(column.name);
 }
 
-// What the file has instead of a column: a similar name, or some of its names.
+// What the file has instead of a column: a similar name, or some of its names;
+// to be appended.
 std::string OtherColumns(const CsvFile& file, const std::string& name) {
   constexpr size_t kMaxListed = 10;
   const std::vector<std::string>& names = file.column_names();
-  if (const std::string* nearest = Nearest(name, names)) {
-    return absl::StrCat("did you mean ", Excerpt(*nearest), "?");
-  }
+  const std::string meant = DidYouMean(name, names);
+  if (!meant.empty()) return meant;
   const auto quote = [](std::string* out, const std::string& each) {
     out->append(Excerpt(each));
   };
   const size_t listed = std::min(names.size(), kMaxListed);
   return absl::StrCat(
-      "known: ",
+      "; known: ",
       absl::StrJoin(names.begin(), names.begin() + listed, ", ", quote),
       listed < names.size()
           ? absl::StrCat(" and ", names.size() - listed, " more")
@@ -98,7 +98,7 @@ absl::StatusOr<int64_t> CsvColumnFinder::Find(const CsvColumn& column) const {
   const auto found = by_name_.find(column.name);
   if (found == by_name_.end()) {
     return absl::NotFoundError(absl::StrFormat(
-        "%s: line 1: there is no column %s; %s", file_.path(),
+        "%s: line 1: there is no column %s%s", file_.path(),
         Excerpt(column.name), OtherColumns(file_, column.name)));
   }
   if (found->second != kSeveral) return found->second;

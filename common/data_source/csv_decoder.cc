@@ -23,13 +23,9 @@ std::string ExpectedClasses(const CsvClasses& classes, absl::string_view text) {
   std::vector<std::string> names;
   for (const auto& [name, id] : classes) names.push_back(name);
   std::sort(names.begin(), names.end());
-  const std::string* nearest = Nearest(text, names);
-  if (names.size() > kMaxListed || nearest != nullptr) {
-    return absl::StrCat(
-        "one of the ", names.size(), " classes",
-        nearest == nullptr
-            ? ""
-            : absl::StrCat("; did you mean ", Excerpt(*nearest), "?"));
+  const std::string meant = DidYouMean(text, names);
+  if (names.size() > kMaxListed || !meant.empty()) {
+    return absl::StrCat("one of the ", names.size(), " classes", meant);
   }
   return absl::StrCat(
       "one of the classes ",

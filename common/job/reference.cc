@@ -120,11 +120,11 @@ absl::StatusOr<std::string> ReferenceOf(absl::string_view name) {
       known.push_back(std::move(part.name));
     }
   }
-  const std::string* nearest = Nearest(name, known);
+  const std::string meant = DidYouMean(name, known);
   return absl::NotFoundError(absl::StrCat(
-      "no map of a job and no class is named \"", name, "\"; ",
-      nearest == nullptr ? "without a name the whole reference is printed"
-                         : absl::StrCat("did you mean \"", *nearest, "\"?")));
+      "no map of a job and no class is named \"", name, "\"",
+      meant.empty() ? "; without a name the whole reference is printed"
+                    : meant));
 }
 
 }  // namespace paceline
