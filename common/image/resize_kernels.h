@@ -1,0 +1,37 @@
+// The loops of resizing, over the elements of one row.
+#ifndef PACELINE_COMMON_IMAGE_RESIZE_KERNELS_H_
+#define PACELINE_COMMON_IMAGE_RESIZE_KERNELS_H_
+
+#include <cstdint>
+
+namespace paceline {
+
+// out[i] = w0 * in0[i] + w1 * in1[i]
+void BlendRows(const uint8_t* in0, const uint8_t* in1, float w0, float w1,
+               int64_t count, float* out);
+void BlendRows(const float* in0, const float* in1, float w0, float w1,
+               int64_t count, float* out);
+
+// out[i] = w * in[i]
+void ScaleRow(const uint8_t* in, float w, int64_t count, float* out);
+void ScaleRow(const float* in, float w, int64_t count, float* out);
+
+// out[i] += w * in[i]
+void AddRow(const uint8_t* in, float w, int64_t count, float* out);
+void AddRow(const float* in, float w, int64_t count, float* out);
+
+// out[i] = w0[i] * in[offsets[i]] + w1[i] * in[offsets[i] + step]
+void BlendColumns(const float* in, const int32_t* offsets, int64_t step,
+                  const float* w0, const float* w1, int64_t count, float* out);
+
+// out[i] = w[i] * in[offsets[i]]
+void ScaleColumns(const float* in, const int32_t* offsets, const float* w,
+                  int64_t count, float* out);
+
+// out[i] += w[i] * in[offsets[i]]
+void AddColumns(const float* in, const int32_t* offsets, const float* w,
+                int64_t count, float* out);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_IMAGE_RESIZE_KERNELS_H_
