@@ -1,11 +1,15 @@
-"""Writes image_expected.json: how TensorFlow resizes images.
+"""Writes image_expected.json: how TensorFlow resizes and decodes images.
 
     python -m venv venv && venv/bin/pip install -r tests/interop/requirements.txt
     venv/bin/python tests/interop/image_expected.py [--check]
+
+The images to decode, in tests/unit/image/fixtures, are written by Pillow.
 """
 
+import base64
 import json
 import os
+import pathlib
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
@@ -35,7 +39,26 @@ def resized(method, source, target):
     }
 
 
+def decoded(path, channels):
+    try:
+        made = tf.io.decode_image(path.read_bytes(), channels=channels, expand_animations=False)
+    except tf.errors.InvalidArgumentError:
+        return {"file": path.name, "channels": channels, "error": True}
+    return {
+        "file": path.name,
+        "channels": channels,
+        "size": made.shape[:2].as_list(),
+        "pixels": base64.b64encode(made.numpy().tobytes()).decode(),
+    }
+
+
 def make_text():
+    fixtures = pathlib.Path(__file__).parent.parent / "unit/image/fixtures"
+    images = [
+        decoded(path, channels)
+        for path in sorted(fixtures.iterdir())
+        for channels in (1, 3, 4)
+    ]
     resizes = [
         resized(method, source, target)
         for method in METHODS
@@ -46,7 +69,8 @@ def make_text():
             ([19, 23, 3], [3, 2]),
         )
     ]
-    return json.dumps({"tensorflow": tf.__version__, "resizes": resizes}) + "\n"
+    expected = {"tensorflow": tf.__version__, "resizes": resizes, "images": images}
+    return json.dumps(expected) + "\n"
 
 
 if __name__ == "__main__":
