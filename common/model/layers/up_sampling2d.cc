@@ -9,10 +9,11 @@
 
 namespace paceline {
 
-absl::Span<const EnumName<Interpolation>> EnumNames(Interpolation) {
-  static constexpr EnumName<Interpolation> kNames[] = {
-      {Interpolation::kNearest, "nearest"},
-      {Interpolation::kBilinear, "bilinear"}};
+absl::Span<const EnumName<UpSamplingInterpolation>> EnumNames(
+    UpSamplingInterpolation) {
+  static constexpr EnumName<UpSamplingInterpolation> kNames[] = {
+      {UpSamplingInterpolation::kNearest, "nearest"},
+      {UpSamplingInterpolation::kBilinear, "bilinear"}};
   return kNames;
 }
 
@@ -36,7 +37,7 @@ absl::StatusOr<Shape> UpSampling2D::OutputShape(
 
 LoweredLayer UpSampling2D::Lower(const LayerCall& call) const {
   const op::Tensor& x = call.inputs[0];
-  const auto mode = interpolation == Interpolation::kNearest
+  const auto mode = interpolation == UpSamplingInterpolation::kNearest
                         ? op::ResizeMode::kNearest
                         : op::ResizeMode::kBilinear;
   return op::Resize(x, mode,

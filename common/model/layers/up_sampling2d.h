@@ -21,8 +21,9 @@ struct EnumName;
 
 // kNearest repeats pixels. kBilinear interpolates between pixel centers, and
 // repeats the border pixels beyond the outermost centers.
-enum class Interpolation { kNearest, kBilinear };
-absl::Span<const EnumName<Interpolation>> EnumNames(Interpolation);
+enum class UpSamplingInterpolation { kNearest, kBilinear };
+absl::Span<const EnumName<UpSamplingInterpolation>> EnumNames(
+    UpSamplingInterpolation);
 
 // (h, w, channels) to (h · size[0], w · size[1], channels).
 class UpSampling2D : public Layer {
@@ -36,7 +37,7 @@ class UpSampling2D : public Layer {
   LoweredLayer Lower(const LayerCall& call) const override;
 
   std::array<int64_t, 2> size = {2, 2};
-  Interpolation interpolation = Interpolation::kNearest;
+  UpSamplingInterpolation interpolation = UpSamplingInterpolation::kNearest;
 };
 
 }  // namespace paceline
