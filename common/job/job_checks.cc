@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/remote_url.h"
 #include "common/base/status_macros.h"
+#include "common/callback/make_callbacks.h"
 #include "common/config/path.h"
 #include "common/config/value.h"
 #include "common/data_source/sources.h"
@@ -25,6 +26,7 @@
 #include "common/keras/tensorflow_weights.h"
 #include "common/model/layers/batch_normalization.h"
 #include "common/model/loss_paths.h"
+#include "common/model/objective.h"
 #include "common/strategy/strategy_traits.h"
 
 namespace paceline {
@@ -308,6 +310,8 @@ absl::Status CheckJob(const v1::Job& job) {
   RETURN_IF_ERROR(CheckDevices(job));
   ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(job));
   RETURN_IF_ERROR(CheckStatistics(job, model.graph));
+  RETURN_IF_ERROR(
+      MakeCallbacks(job, ContextOf(job, SpecsOf(model.objectives))).status());
   return CheckOptimizer(job, model.graph);
 }
 

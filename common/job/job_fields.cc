@@ -269,7 +269,9 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 "Whether the first loss of a step of training that is infinite "
                 "or no number ends the job, as Keras' callback of this name "
                 "does; else it is only told."),
-       NotYet("callbacks", "Keras' callbacks."),
+       Optional("callbacks", Repeated(&Job::callbacks, &Job::mutable_callbacks),
+                "Keras' callbacks, which get the end of each epoch in this "
+                "order."),
        Optional("weights", File(&Job::weights, &Job::mutable_weights),
                 "Initial values of all variables: a `.keras`, `.weights.h5`, "
                 "`.h5` or `.safetensors` file of a model with the same layers, "

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/callback/make_callbacks.h"
 #include "common/config/field_table.h"
 #include "common/config/suggestion.h"
 #include "common/job/job_fields.h"
@@ -87,6 +88,11 @@ std::vector<Chapter> Chapters() {
        "`learning_rate` of an optimizer: like a layer, in the place of a "
        "number. Computed in float64; Keras computes in float32.",
        ScheduleReferences()},
+      {"Callbacks",
+       "Entries of `callbacks`: a name (`TerminateOnNaN`) or like a layer. "
+       "They get the logs of each epoch, in their order. What they write lies "
+       "below the job's output folder.",
+       CallbackReferences()},
   };
 }
 

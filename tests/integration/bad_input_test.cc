@@ -138,7 +138,8 @@ TEST(BadInputTest, ResumeWithoutACheckpoint) {
 
 TEST(BadInputTest, WhatComesLaterIsRefusedByName) {
   SmallJob job;
-  ExpectBadInput(job.Run({"--set", "callbacks=[]"}), "callbacks");
+  ExpectBadInput(job.Run({"--set", "callbacks=[RemoteMonitor]"}),
+                 "callbacks[0]: unknown callback \"RemoteMonitor\"");
   ExpectBadInput(job.Run({"--set", "strategy=mirrored"}), "mirrored");
 }
 

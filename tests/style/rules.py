@@ -39,8 +39,8 @@ FORBIDDEN_INCLUDES = [
 MAY_INCLUDE = {("common/process/lock_checks.cc", "absl/synchronization/mutex.h")}
 
 STATE_MACHINES = [
-    "common/daemon/task_book.*", "common/session/machine/*", "coordinator/queue/*",
-    "ps_server/aggregator.*", "ps_server/known_workers.*",
+    "common/callback/*", "common/daemon/task_book.*", "common/session/machine/*",
+    "coordinator/queue/*", "ps_server/aggregator.*", "ps_server/known_workers.*",
 ]
 
 # Calls, sockets, files, threads and clocks: headers of gRPC, of the system, of C++, of Abseil

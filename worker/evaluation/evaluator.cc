@@ -189,7 +189,8 @@ class Evaluator {
         is_new = true;
       }
       state.identity = identity;
-      state.is_last = session.epoch >= static_cast<int>(options_.job.epochs());
+      state.is_last = session.stopped ||
+                      session.epoch >= static_cast<int>(options_.job.epochs());
     }
     is_done_ = is_done_ || (state.is_last && is_of_this_run);
     return is_new;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
+#include "common/callback/make_callbacks.h"
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/checkpoint/manifest.h"
 #include "common/checkpoint/object_reader.h"
@@ -100,6 +101,17 @@ absl::StatusOr<std::optional<Manifest>> ReadRestored(
   return std::optional<Manifest>(std::move(manifest));
 }
 
+// The callbacks of the job, which know what files it has.
+absl::StatusOr<std::shared_ptr<CallbackList>> MakeLeadersCallbacks(
+    const LeaderOptions& options, const JobModel& model) {
+  CallbackContext context = ContextOf(options.job, SpecsOf(model.objectives));
+  const CallbackWriter writer(options.output_dir, nullptr);
+  context.output_size = [&](const std::string& path) {
+    return writer.SizeOf(path);
+  };
+  return MakeCallbacks(options.job, context);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
@@ -127,6 +139,10 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   session_options.learning_rate = [optimizer](int64_t iterations) {
     return optimizer->StepAfter(iterations).learning_rate;
   };
+  if (options.evaluate_checkpoint.empty()) {
+    ASSIGN_OR_RETURN(session_options.callbacks,
+                     MakeLeadersCallbacks(options, *model));
+  }
   session_options.checkpoint_folder = CheckpointFolder(options);
   session_options.counters =
       CountersOf(options, plan, restored ? &*restored : nullptr);
@@ -170,7 +186,8 @@ Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
       session_(std::move(session)),
       service_(session_),
       progress_bar_(options_.progress, options_.is_terminal,
-                    static_cast<int>(options_.job.epochs())) {
+                    static_cast<int>(options_.job.epochs())),
+      callback_writer_(options_.output_dir, options_.progress) {
   caller_->SetJob(identity);
   outcome_.steps = StepLog(/*adds_up=*/IsSynchronous(options_.job));
   if (CountPs(options_.tasks) > 0) return;
@@ -302,6 +319,14 @@ void Leader::CarryOut(const EpochBegan& action) {
 
 void Leader::CarryOut(const EpochEnded& action) {
   progress_bar_.EndEpoch(action.record);
+}
+
+void Leader::CarryOut(const ServeCallbacks& action) {
+  absl::Status status;
+  for (const CallbackOutput& output : action.outputs) {
+    status.Update(callback_writer_.Serve(output));
+  }
+  if (!status.ok()) Stop(Annotate(status, "a callback failed"));
 }
 
 void Leader::CarryOut(const TestEnded& action) {

@@ -24,6 +24,7 @@
 #include "common/rpc/health_service.h"
 #include "common/rpc/rpc_server.h"
 #include "common/rpc/tls.h"
+#include "common/session/leader/callback_writer.h"
 #include "common/session/leader/checkpoint_taker.h"
 #include "common/session/leader/coordinator_service.h"
 #include "common/session/leader/outcome.h"
@@ -103,6 +104,7 @@ class Leader {
   void CarryOut(const CheckpointReported& action);
   void CarryOut(const EpochBegan& action);
   void CarryOut(const EpochEnded& action);
+  void CarryOut(const ServeCallbacks& action);
   void CarryOut(const TestEnded& action);
   void CarryOut(const Ended& action);
   void CarryOut(const WakeWaiters&) {}
@@ -128,6 +130,7 @@ class Leader {
   std::unique_ptr<WorkerCheckpoints> worker_checkpoints_;
   std::unique_ptr<CheckpointTaker> checkpoints_;
   ProgressBar progress_bar_;
+  CallbackWriter callback_writer_;
   // Steps of the current epoch that an earlier run took.
   int64_t resumed_steps_ = 0;
   Outcome outcome_;

@@ -30,6 +30,10 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   flow.checkpoint_steps_ = static_cast<int64_t>(
       std::min<uint64_t>(job.checkpoint().every_steps(), limits::kMaxSteps));
   flow.learning_rate_ = options.learning_rate;
+  flow.initial_iterations_ = static_cast<int64_t>(job.initial_iterations());
+  flow.callbacks_ = options.callbacks != nullptr
+                        ? options.callbacks
+                        : std::make_shared<CallbackList>();
   flow.worker_batch_size_ = WorkerBatchSize(job, world_size);
   flow.step_batch_size_ = StepBatchSize(job, world_size);
   flow.steps_per_execution_ = std::max<int>(job.steps_per_execution(), 1);
@@ -64,6 +68,11 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
                        " numbers of the loss and the metrics; the job has ",
                        StateSize(flow.metrics_)));
     }
+    flow.stopped_ = flow.restored_->stopped;
+    RETURN_IF_ERROR(
+        Annotate(flow.callbacks_->Restore(flow.restored_->callbacks,
+                                          "session.callbacks"),
+                 absl::StrCat("cannot resume from ", options.restore_path)));
   }
   return flow;
 }
@@ -89,7 +98,7 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
   epoch_examples_ =
       steps_per_epoch_ > 0 ? steps_per_epoch_ * step_batch_size_ : sizes.train;
   if (!restored_) {
-    BeginEpoch(EpochStart(), now);
+    BeginEpoch(StartOfEpoch(), now);
     return absl::OkStatus();
   }
   epoch_ = restored_->epoch;
@@ -322,6 +331,9 @@ void JobFlow::BeginEpoch(const SavedSession& from, absl::Time now) {
   stage_ = Stage::kTraining;
   epoch_began_ = now - absl::Seconds(from.seconds);
   table_.emplace(PassOptions(v1::PHASE_TRAIN), from.remaining, from.counted);
+  if (from.counted.examples == 0) {
+    Obey(callbacks_->EpochBegan({epoch_, learning_rate_(from.steps)}));
+  }
   actions_.push_back(EpochBegan{epoch_, from.counted.steps});
 }
 
@@ -353,6 +365,7 @@ void JobFlow::EndTraining(absl::Time now) {
 
 void JobFlow::EndEpoch(absl::Time now) {
   history_.push_back(record_);
+  Obey(callbacks_->EpochEnded(EndOfEpoch()));
   actions_.push_back(EpochEnded{record_});
   ++epoch_;
   if (CheckpointDueAfterEpoch()) {
@@ -364,12 +377,33 @@ void JobFlow::EndEpoch(absl::Time now) {
 
 void JobFlow::BeginNext(absl::Time now) {
   if (!AllEpochsDone()) {
-    BeginEpoch(EpochStart(), now);
-  } else if (sizes_.test > 0) {
+    BeginEpoch(StartOfEpoch(), now);
+    return;
+  }
+  Obey(callbacks_->TrainingEnded());
+  if (sizes_.test > 0) {
     BeginEvaluation(v1::PHASE_TEST, sizes_.test);
   } else {
     stage_ = Stage::kFinishing;
   }
+}
+
+EpochEnd JobFlow::EndOfEpoch() const {
+  EpochEnd end;
+  end.epoch = epoch_;
+  for (Logs logs : {record_.logs, record_.validation_logs}) {
+    std::sort(logs.begin(), logs.end());
+    end.logs.insert(end.logs.end(), logs.begin(), logs.end());
+  }
+  end.learning_rate = learning_rate_(steps_before_epoch_);
+  end.iterations = initial_iterations_ + steps_before_epoch_;
+  return end;
+}
+
+void JobFlow::Obey(Decision decision) {
+  stopped_ = stopped_ || decision.stops_training;
+  if (decision.outputs.empty()) return;
+  actions_.push_back(ServeCallbacks{std::move(decision.outputs)});
 }
 
 LeaseTable::Options JobFlow::PassOptions(v1::Phase phase) const {
@@ -386,7 +420,9 @@ LeaseTable::Options JobFlow::PassOptions(v1::Phase phase) const {
 }
 
 SavedSession JobFlow::Save(absl::Time now) const {
-  SavedSession saved = EpochStart();
+  SavedSession saved = StartOfEpoch();
+  saved.stopped = stopped_;
+  saved.callbacks = callbacks_->Save();
   if (!table_) return saved;
   saved.remaining = table_->Remaining();
   saved.counted = table_->Totals();
@@ -396,7 +432,7 @@ SavedSession JobFlow::Save(absl::Time now) const {
   return saved;
 }
 
-SavedSession JobFlow::EpochStart() const {
+SavedSession JobFlow::StartOfEpoch() const {
   SavedSession saved;
   saved.epoch = epoch_;
   saved.steps = steps_before_epoch_;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "common/callback/callback_list.h"
 #include "common/cluster/task.h"
 #include "common/session/machine/lease_report.h"
 #include "common/session/machine/lease_table.h"
@@ -138,6 +140,9 @@ class JobFlow {
   // Starts what follows an epoch and its checkpoint: the next epoch, the test
   // set, or the end.
   void BeginNext(absl::Time now);
+  // The epoch that has ended, for callbacks.
+  EpochEnd EndOfEpoch() const;
+  void Obey(Decision decision);
 
   LeaseTable::Options PassOptions(v1::Phase phase) const;
   // Whether the steps since the last checkpoint are to be saved early.
@@ -145,11 +150,11 @@ class JobFlow {
   // The state to resume from. Call it only while no lease is open.
   SavedSession Save(absl::Time now) const;
   // The state at the start of epoch_.
-  SavedSession EpochStart() const;
+  SavedSession StartOfEpoch() const;
   bool CheckpointDueAfterEpoch() const;
   // Steps that may be leased before the next checkpoint by `every_steps`.
   int64_t StepsToCheckpoint() const;
-  bool AllEpochsDone() const { return epoch_ >= epochs_; }
+  bool AllEpochsDone() const { return stopped_ || epoch_ >= epochs_; }
   // The values of the job's first `metrics.size()` metrics in this pass so far.
   // Empty before the first example.
   Logs Values(absl::Span<const LoggedMetric> metrics) const;
@@ -174,6 +179,9 @@ class JobFlow {
   int64_t checkpoint_epochs_ = 0;
   int64_t checkpoint_steps_ = 0;
   std::function<double(int64_t)> learning_rate_;
+  // Calls of the optimizer before the job.
+  int64_t initial_iterations_ = 0;
+  std::shared_ptr<CallbackList> callbacks_;
   std::optional<SavedSession> restored_;
   DataSizes sizes_;
   // Positions in the order of an epoch.
@@ -181,6 +189,8 @@ class JobFlow {
 
   Stage stage_ = Stage::kWaiting;
   int epoch_ = 0;
+  // Whether a callback has ended training.
+  bool stopped_ = false;
   // Steps of all epochs before this one.
   int64_t steps_before_epoch_ = 0;
   // The current pass; nullopt between passes.

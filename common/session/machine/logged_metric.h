@@ -5,16 +5,13 @@
 #include <cstddef>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "common/callback/logs.h"
 #include "common/model/output_spec.h"
 
 namespace paceline {
-
-// Values of the loss and the metrics by their names; "loss" first.
-using Logs = std::vector<std::pair<std::string, double>>;
 
 struct LoggedMetric {
   // The key in logs.
@@ -39,7 +36,8 @@ size_t StateSize(absl::Span<const LoggedMetric> metrics);
 // those of the loss if there are many (limits::kMaxReportedState).
 size_t ReportedSize(absl::Span<const LoggedMetric> metrics);
 
-// The values of the metrics, whose states are concatenated in `states`.
+// The values of the metrics, "loss" first, whose states are concatenated in
+// `states`.
 Logs ResultsOf(absl::Span<const LoggedMetric> metrics,
                absl::Span<const double> states);
 

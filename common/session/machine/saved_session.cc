@@ -184,7 +184,9 @@ json ToJson(const SavedSession& saved) {
             {"steps", saved.counted.steps},
             {"states", NumbersToJson(saved.counted.states)}}},
           {"seconds", saved.seconds},
-          {"history", history}};
+          {"history", history},
+          {"stopped", saved.stopped},
+          {"callbacks", saved.callbacks}};
 }
 
 absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
@@ -208,6 +210,12 @@ absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
   RETURN_IF_ERROR(CheckSum(reader, saved));
   ASSIGN_OR_RETURN(saved.seconds, reader.Duration("seconds"));
   ASSIGN_OR_RETURN(saved.history, ReadHistory(reader, saved.epoch));
+  // Checkpoints of earlier releases have neither.
+  if (const auto stopped = value.find("stopped"); stopped != value.end()) {
+    if (!stopped->is_boolean()) return reader.Error("stopped", "true or false");
+    saved.stopped = stopped->get<bool>();
+  }
+  if (value.contains("callbacks")) saved.callbacks = value["callbacks"];
   return saved;
 }
 

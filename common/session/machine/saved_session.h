@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "common/session/machine/lease_table.h"
 #include "common/session/machine/session.h"
-#include "nlohmann/json_fwd.hpp"
+#include "nlohmann/json.hpp"
 
 namespace paceline {
 
@@ -27,6 +27,10 @@ struct SavedSession {
   PassTotals counted;
   double seconds = 0;
   std::vector<EpochRecord> history;
+  // Whether a callback has ended training.
+  bool stopped = false;
+  // See CallbackList::Save.
+  nlohmann::json callbacks = nlohmann::json::array();
 };
 
 // Doubles are restored bit by bit, except infinities and NaN, which JSON does

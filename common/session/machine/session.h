@@ -47,6 +47,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/callback/callback.h"
+#include "common/callback/callback_list.h"
 #include "common/checkpoint/manifest_content.h"
 #include "common/cluster/blame.h"
 #include "common/cluster/cluster_spec.h"
@@ -100,6 +102,8 @@ struct SessionOptions {
   // The learning rate of the update after `iterations` updates. Must be set for
   // training.
   std::function<double(int64_t iterations)> learning_rate;
+  // Of this session alone. Null: none.
+  std::shared_ptr<CallbackList> callbacks;
   // The checkpoint to resume from: its folder, and the TakeCheckpoint::state in
   // its manifest. "" and null: starts anew.
   std::string restore_path;
@@ -185,6 +189,12 @@ struct TestEnded {
   Logs logs;
 };
 
+// Order: do what callbacks ask for, in this order. What they ask for at the end
+// of an epoch comes before its EpochEnded, as Keras' bar comes after them.
+struct ServeCallbacks {
+  std::vector<CallbackOutput> outputs;
+};
+
 // The job ended, and members are told to leave. Issued once.
 struct Ended {
   // OK: succeeded. Cancelled: stopped by the user. If a task blamed another
@@ -206,9 +216,10 @@ struct Notice {
   std::string message;
 };
 
-using Action = std::variant<InitializeShards, AdmitWorkers, FenceWorker,
-                            TakeCheckpoint, CheckpointReported, EpochBegan,
-                            EpochEnded, TestEnded, Ended, WakeWaiters, Notice>;
+using Action =
+    std::variant<InitializeShards, AdmitWorkers, FenceWorker, TakeCheckpoint,
+                 CheckpointReported, EpochBegan, EpochEnded, ServeCallbacks,
+                 TestEnded, Ended, WakeWaiters, Notice>;
 
 // The current progress, for the progress bar.
 struct ProgressView {

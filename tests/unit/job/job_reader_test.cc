@@ -427,8 +427,8 @@ TEST(JobReader, RefusesImpossibleCombinations) {
 
 TEST(JobReader, SaysWhatIsNotSupportedYet) {
   const Malformed cases[] = {
-      {"64", "64\ncallbacks: [{EarlyStopping: {}}]", kUnimplemented,
-       "22: callbacks: not supported yet"},
+      {"64", "64\ncallbacks: [{EarlyStopping: {restore_best_weights: true}}]",
+       kUnimplemented, "22: callbacks[0].restore_best_weights: true is not"},
       {"64", "64\nevaluator: true", absl::StatusCode::kInvalidArgument,
        "1: checkpoint: missing; expected for an evaluator"},
       {"64", "64\nmax_staleness: 2", absl::StatusCode::kInvalidArgument,

@@ -1,0 +1,27 @@
+#include "common/callback/callback.h"
+
+#include "common/checkpoint/object_reader.h"
+#include "common/config/path.h"
+#include "nlohmann/json.hpp"
+
+namespace paceline {
+
+absl::Status Callback::Prepare(const CallbackContext& /*context*/,
+                               const Path& /*path*/) {
+  return absl::OkStatus();
+}
+
+void Callback::EpochBegan(const EpochStart& /*start*/, Decision& /*decision*/) {
+}
+
+void Callback::EpochEnded(EpochEnd& /*end*/, Decision& /*decision*/) {}
+
+void Callback::TrainingEnded(Decision& /*decision*/) {}
+
+nlohmann::json Callback::Save() const { return nlohmann::json::object(); }
+
+absl::Status Callback::Restore(const ObjectReader& /*state*/) {
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

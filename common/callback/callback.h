@@ -1,0 +1,120 @@
+// Keras' callbacks, as state machines without I/O.
+//
+// A callback is one file in common/callback: a class whose public members are
+// Keras' config keys, with its field table, its state and what it decides.
+// make_callbacks.cc lists all. docs/design/callbacks.md says why they are so.
+#ifndef PACELINE_COMMON_CALLBACK_CALLBACK_H_
+#define PACELINE_COMMON_CALLBACK_CALLBACK_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "common/callback/logs.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace paceline {
+
+class ObjectReader;
+class Path;
+
+// Whether a metric is better if it is larger or smaller.
+enum class Direction { kUp, kDown };
+
+// What callbacks know of the job.
+struct CallbackContext {
+  // The keys in the logs of training for which Keras knows which values are
+  // better.
+  std::map<std::string, Direction> directions = {};
+  // The job's own terminate_on_nan.
+  bool terminates_on_nan = true;
+  // The size of a file in the output folder, in bytes; 0 if there is none.
+  // Null: there are no files.
+  std::function<int64_t(const std::string& path)> output_size = nullptr;
+};
+
+// An epoch is about to begin.
+struct EpochStart {
+  // From 0.
+  int epoch = 0;
+  // Of the next step.
+  double learning_rate = 0;
+};
+
+// An epoch has ended, its validation included.
+struct EpochEnd {
+  // From 0.
+  int epoch = 0;
+  // As Keras has them: the values of training sorted by key, then those of
+  // validation, then what callbacks before this one have added.
+  Logs logs;
+  // Of the next step.
+  double learning_rate = 0;
+  // Calls of the optimizer so far.
+  int64_t iterations = 0;
+};
+
+// --- What callbacks ask of the leader ----------------------------------------
+
+// A message of a callback with `verbose`, as Keras prints it.
+struct ShowMessage {
+  std::string text;
+};
+// Keras' warning.
+struct ShowWarning {
+  std::string text;
+};
+// Appends to a file, which is cut to `offset` bytes before. So a job that goes
+// on from a checkpoint writes over what came after it.
+struct WriteToFile {
+  // In the output folder.
+  std::string path;
+  int64_t offset = 0;
+  std::string bytes;
+};
+using CallbackOutput = std::variant<ShowMessage, ShowWarning, WriteToFile>;
+
+// What the callbacks of a job decide together: later ones see, and may change,
+// what those before them decided.
+struct Decision {
+  bool stops_training = false;
+  // Of all steps from now on, in the place of the optimizer's own.
+  std::optional<double> learning_rate;
+  // To be carried out in this order.
+  std::vector<CallbackOutput> outputs;
+};
+
+// Not thread-safe.
+class Callback {
+ public:
+  virtual ~Callback() = default;
+
+  // Keras' class name, such as "EarlyStopping".
+  virtual absl::string_view class_name() const = 0;
+
+  // Called once, before any event. ConfigError below `path` if the callback
+  // does not fit the job.
+  virtual absl::Status Prepare(const CallbackContext& context,
+                               const Path& path);
+
+  // Events. The next epoch does not begin before an EpochEnded is over.
+  virtual void EpochBegan(const EpochStart& start, Decision& decision);
+  virtual void EpochEnded(EpochEnd& end, Decision& decision);
+  // After the last epoch and its checkpoint.
+  virtual void TrainingEnded(Decision& decision);
+
+  // The state after some events, an object; {}: it has none.
+  virtual nlohmann::json Save() const;
+  // Goes on from a state. DataLoss if Save cannot have returned it.
+  virtual absl::Status Restore(const ObjectReader& state);
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_CALLBACK_CALLBACK_H_

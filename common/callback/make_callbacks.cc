@@ -1,0 +1,111 @@
+#include "common/callback/make_callbacks.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "common/base/status_macros.h"
+#include "common/callback/csv_logger.h"
+#include "common/callback/early_stopping.h"
+#include "common/callback/terminate_on_nan.h"
+#include "common/config/class_entry.h"
+#include "common/config/class_error.h"
+#include "common/config/field_table.h"
+#include "common/config/keras_object.h"
+#include "common/config/path.h"
+#include "common/config/references_of.h"
+#include "common/model/metric.h"
+
+namespace paceline {
+namespace {
+
+using CallbackPtr = std::unique_ptr<Callback>;
+
+// The registry of callbacks.
+const std::vector<ClassEntry<CallbackPtr>>& CallbackEntries() {
+  static const auto& entries = *new std::vector<ClassEntry<CallbackPtr>>{
+      ClassEntryOf<CallbackPtr, CsvLogger>(),
+      ClassEntryOf<CallbackPtr, EarlyStopping>(),
+      ClassEntryOf<CallbackPtr, TerminateOnNan>(),
+  };
+  return entries;
+}
+
+absl::StatusOr<CallbackPtr> MakeCallback(const KerasObject& object,
+                                         const Path& path) {
+  std::vector<std::string> known;
+  for (const ClassEntry<CallbackPtr>& entry : CallbackEntries()) {
+    if (entry.class_name == object.class_name) {
+      return entry.read(object.config, path);
+    }
+    known.push_back(entry.class_name);
+  }
+  return UnknownClass(path, "callback", object.class_name, known);
+}
+
+// As the metrics of Keras say, in their attribute _direction; nullopt: it does
+// not.
+std::optional<Direction> DirectionOf(const Metric& metric) {
+  constexpr absl::string_view kUp[] = {"AUC",
+                                       "BinaryAccuracy",
+                                       "BinaryIoU",
+                                       "CategoricalAccuracy",
+                                       "CosineSimilarity",
+                                       "F1Score",
+                                       "FBetaScore",
+                                       "IoU",
+                                       "MeanIoU",
+                                       "OneHotIoU",
+                                       "OneHotMeanIoU",
+                                       "Precision",
+                                       "R2Score",
+                                       "Recall",
+                                       "SparseCategoricalAccuracy",
+                                       "SparseTopKCategoricalAccuracy",
+                                       "TopKCategoricalAccuracy"};
+  constexpr absl::string_view kDown[] = {"LogCoshError",
+                                         "RootMeanSquaredError"};
+  if (metric.mean_of() != nullptr) return Direction::kDown;
+  if (absl::c_linear_search(kUp, metric.class_name())) return Direction::kUp;
+  if (absl::c_linear_search(kDown, metric.class_name())) {
+    return Direction::kDown;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+CallbackContext ContextOf(const v1::Job& job,
+                          absl::Span<const OutputSpec> outputs) {
+  CallbackContext context;
+  context.terminates_on_nan = job.terminate_on_nan();
+  context.directions["loss"] = Direction::kDown;
+  for (const OutputSpec& output : outputs) {
+    for (const std::unique_ptr<const Metric>& metric : output.metrics) {
+      if (const auto direction = DirectionOf(*metric)) {
+        context.directions[metric->name] = *direction;
+      }
+    }
+  }
+  return context;
+}
+
+absl::StatusOr<std::unique_ptr<CallbackList>> MakeCallbacks(
+    const v1::Job& job, const CallbackContext& context) {
+  std::vector<CallbackPtr> callbacks;
+  for (int i = 0; i < job.callbacks_size(); ++i) {
+    const Path path = Path("callbacks").Index(i);
+    ASSIGN_OR_RETURN(CallbackPtr callback,
+                     MakeCallback(FromProto(job.callbacks(i)), path));
+    RETURN_IF_ERROR(callback->Prepare(context, path));
+    callbacks.push_back(std::move(callback));
+  }
+  return std::make_unique<CallbackList>(std::move(callbacks));
+}
+
+std::vector<ClassReference> CallbackReferences() {
+  return ReferencesOf(CallbackEntries());
+}
+
+}  // namespace paceline

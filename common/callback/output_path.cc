@@ -1,0 +1,46 @@
+#include "common/callback/output_path.h"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "common/base/relative_path.h"
+#include "common/config/value.h"
+
+namespace paceline {
+namespace {
+
+// What the leader writes into the output folder.
+constexpr absl::string_view kOwnNames[] = {
+    ".lock",       "checkpoint",  "checkpoint.previous", "evaluator.csv",
+    "history.csv", "model.keras", "result.json",         "steps.csv"};
+
+}  // namespace
+
+absl::StatusOr<std::string> OutputPath(const std::string& text,
+                                       const Path& field) {
+  std::vector<absl::string_view> parts = absl::StrSplit(text, '/');
+  const bool is_absolute = parts.size() > 1 && parts.front().empty();
+  std::erase_if(parts, [](absl::string_view part) {
+    return part.empty() || part == ".";
+  });
+  std::string path = absl::StrJoin(parts, "/");
+  if (is_absolute || !StaysBelow(path)) {
+    return ConfigError(field, absl::StrCat("expected a path below the job's "
+                                           "output folder, got ",
+                                           Excerpt(Value(text))));
+  }
+  if (std::find(std::begin(kOwnNames), std::end(kOwnNames), parts.front()) !=
+      std::end(kOwnNames)) {
+    return ConfigError(field, absl::StrCat(Excerpt(Value(text)),
+                                           " is of the run itself; expected "
+                                           "another name"));
+  }
+  return path;
+}
+
+}  // namespace paceline

@@ -1,0 +1,85 @@
+// The list of a job's callbacks: which classes it knows, and its state.
+#include "common/callback/callback_list.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/unit/callback/callback_runs.h"
+
+namespace paceline {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+json TwoCallbacks() {
+  return {{{"EarlyStopping", {{"patience", 2}}}},
+          {{"CSVLogger", {{"filename", "log.csv"}}}}};
+}
+
+std::string MakeError(const json& callbacks,
+                      const CallbackContext& context = TestContext()) {
+  const auto made = MakeCallbacks(JobWith(callbacks), context);
+  return made.ok() ? "" : std::string(made.status().message());
+}
+
+TEST(CallbackList, RefusesAnUnknownClassByName) {
+  EXPECT_THAT(MakeError({TwoCallbacks()[0], "EarlyStoping"}),
+              HasSubstr("callbacks[1]: unknown callback \"EarlyStoping\"; did "
+                        "you mean \"EarlyStopping\"?"));
+  EXPECT_THAT(MakeError({{{"EarlyStopping", {{"patiance", 2}}}}}),
+              HasSubstr("callbacks[0].patiance: unknown key; did you mean "
+                        "\"patience\"?"));
+}
+
+TEST(CallbackList, TerminateOnNanAgreesWithTheJob) {
+  EXPECT_EQ(MakeError({"TerminateOnNaN"}), "");
+  CallbackContext context = TestContext();
+  context.terminates_on_nan = false;
+  EXPECT_THAT(MakeError({"TerminateOnNaN"}, context),
+              HasSubstr("callbacks[0]: TerminateOnNaN contradicts"));
+}
+
+TEST(CallbackList, RefusesTheStateOfOthersByName) {
+  const auto list = *MakeCallbacks(JobWith(TwoCallbacks()), TestContext());
+  const auto one = *MakeCallbacks(JobWith({TwoCallbacks()[0]}), TestContext());
+  const absl::Status refused = one->Restore(list->Save(), "callbacks");
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(refused.message(),
+            "callbacks: the checkpoint has the state of callbacks "
+            "EarlyStopping, CSVLogger; the job has callbacks EarlyStopping");
+  EXPECT_THAT(
+      std::string(list->Restore(json::array(), "callbacks").message()),
+      HasSubstr("has the state of no callbacks; the job has callbacks "));
+}
+
+TEST(CallbackList, RefusesDamagedStates) {
+  const json good =
+      (*MakeCallbacks(JobWith(TwoCallbacks()), TestContext()))->Save();
+  const struct {
+    json::json_pointer where;
+    json value;
+  } cases[] = {
+      {json::json_pointer(""), 5},
+      {json::json_pointer("/0"), "EarlyStopping"},
+      {json::json_pointer("/0/class_name"), 1},
+      {json::json_pointer("/0/state"), json::array()},
+      {json::json_pointer("/0/state/wait"), -1},
+      {json::json_pointer("/0/state/best"), "small"},
+      {json::json_pointer("/1/state/offset"), 1.5},
+      {json::json_pointer("/1/state/keys"), "loss"},
+      {json::json_pointer("/1/state/keys"), json::array({1})},
+  };
+  for (const auto& each : cases) {
+    json damaged = good;
+    damaged[each.where] = each.value;
+    const auto list = *MakeCallbacks(JobWith(TwoCallbacks()), TestContext());
+    EXPECT_EQ(list->Restore(damaged, "callbacks").code(),
+              absl::StatusCode::kDataLoss)
+        << damaged;
+  }
+}
+
+}  // namespace
+}  // namespace paceline
