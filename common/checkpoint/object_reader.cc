@@ -50,6 +50,14 @@ absl::StatusOr<std::string> ObjectReader::String(const char* key) const {
   return value->get<std::string>();
 }
 
+absl::StatusOr<bool> ObjectReader::Bool(const char* key) const {
+  const json* value = Find(key);
+  if (value == nullptr || !value->is_boolean()) {
+    return Error(key, "true or false");
+  }
+  return value->get<bool>();
+}
+
 absl::StatusOr<int64_t> ObjectReader::Count(const char* key, int64_t most,
                                             int64_t least) const {
   const json* value = Find(key);

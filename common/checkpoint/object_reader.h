@@ -27,6 +27,7 @@ class ObjectReader {
   absl::StatusOr<const nlohmann::json*> Object(const char* key) const;
   absl::StatusOr<const nlohmann::json*> List(const char* key) const;
   absl::StatusOr<std::string> String(const char* key) const;
+  absl::StatusOr<bool> Bool(const char* key) const;
   // A whole number from `least` to `most`.
   absl::StatusOr<int64_t> Count(const char* key, int64_t most,
                                 int64_t least = 0) const;

@@ -211,9 +211,8 @@ absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
   ASSIGN_OR_RETURN(saved.seconds, reader.Duration("seconds"));
   ASSIGN_OR_RETURN(saved.history, ReadHistory(reader, saved.epoch));
   // Checkpoints of earlier releases have neither.
-  if (const auto stopped = value.find("stopped"); stopped != value.end()) {
-    if (!stopped->is_boolean()) return reader.Error("stopped", "true or false");
-    saved.stopped = stopped->get<bool>();
+  if (value.contains("stopped")) {
+    ASSIGN_OR_RETURN(saved.stopped, reader.Bool("stopped"));
   }
   if (value.contains("callbacks")) saved.callbacks = value["callbacks"];
   return saved;

@@ -14,8 +14,8 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 json TwoCallbacks() {
-  return {{{"EarlyStopping", {{"patience", 2}}}},
-          {{"CSVLogger", {{"filename", "log.csv"}}}}};
+  return json::array({{{"EarlyStopping", {{"patience", 2}}}},
+                      {{"CSVLogger", {{"filename", "log.csv"}}}}});
 }
 
 std::string MakeError(const json& callbacks,
@@ -25,25 +25,26 @@ std::string MakeError(const json& callbacks,
 }
 
 TEST(CallbackList, RefusesAnUnknownClassByName) {
-  EXPECT_THAT(MakeError({TwoCallbacks()[0], "EarlyStoping"}),
+  EXPECT_THAT(MakeError(json::array({TwoCallbacks()[0], "EarlyStoping"})),
               HasSubstr("callbacks[1]: unknown callback \"EarlyStoping\"; did "
                         "you mean \"EarlyStopping\"?"));
-  EXPECT_THAT(MakeError({{{"EarlyStopping", {{"patiance", 2}}}}}),
+  EXPECT_THAT(MakeError(json::array({{{"EarlyStopping", {{"patiance", 2}}}}})),
               HasSubstr("callbacks[0].patiance: unknown key; did you mean "
                         "\"patience\"?"));
 }
 
 TEST(CallbackList, TerminateOnNanAgreesWithTheJob) {
-  EXPECT_EQ(MakeError({"TerminateOnNaN"}), "");
+  EXPECT_EQ(MakeError(json::array({"TerminateOnNaN"})), "");
   CallbackContext context = TestContext();
   context.terminates_on_nan = false;
-  EXPECT_THAT(MakeError({"TerminateOnNaN"}, context),
+  EXPECT_THAT(MakeError(json::array({"TerminateOnNaN"}), context),
               HasSubstr("callbacks[0]: TerminateOnNaN contradicts"));
 }
 
 TEST(CallbackList, RefusesTheStateOfOthersByName) {
   const auto list = *MakeCallbacks(JobWith(TwoCallbacks()), TestContext());
-  const auto one = *MakeCallbacks(JobWith({TwoCallbacks()[0]}), TestContext());
+  const auto one =
+      *MakeCallbacks(JobWith(json::array({TwoCallbacks()[0]})), TestContext());
   const absl::Status refused = one->Restore(list->Save(), "callbacks");
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(refused.message(),

@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-json Callbacks(json config) {
+json Logger(json config) {
   if (!config.contains("filename")) config["filename"] = "log.csv";
   return json::array({{{"CSVLogger", std::move(config)}}});
 }
@@ -27,7 +27,7 @@ TEST_P(CsvLoggerTest, WritesTheBytesOfKeras) {
     SCOPED_TRACE(each["name"].get<std::string>());
     const json& before = each["before"];
     const auto run =
-        RunCallbacks(Callbacks(each["config"]), each["epochs"],
+        RunCallbacks(Logger(each["config"]), each["epochs"],
                      before.is_null() ? "" : before.get<std::string>(),
                      /*is_resumed=*/GetParam());
     ASSERT_TRUE(run.ok()) << run.status();
@@ -38,7 +38,7 @@ TEST_P(CsvLoggerTest, WritesTheBytesOfKeras) {
 INSTANTIATE_TEST_SUITE_P(AtOnceAndResumed, CsvLoggerTest, ::testing::Bool());
 
 TEST(CsvLogger, WritesOverWhatCameAfterTheCheckpoint) {
-  const v1::Job job = JobWith(Callbacks({}));
+  const v1::Job job = JobWith(Logger({}));
   auto first = *MakeCallbacks(job, TestContext());
   first->EpochEnded({.epoch = 0, .logs = {{"loss", 1}}});
   const json saved = first->Save();
@@ -56,14 +56,14 @@ TEST(CsvLogger, RefusesFilesThatAreNotItsOwn) {
   for (const char* const filename :
        {"", "/tmp/log.csv", "../log.csv", "logs/../../log.csv", "history.csv",
         "./result.json", "checkpoint/log.csv"}) {
-    const auto made = MakeCallbacks(
-        JobWith(Callbacks({{"filename", filename}})), TestContext());
+    const auto made =
+        MakeCallbacks(JobWith(Logger({{"filename", filename}})), TestContext());
     EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument)
         << filename;
     EXPECT_THAT(std::string(made.status().message()),
                 HasSubstr("callbacks[0].filename: "));
   }
-  auto made = *MakeCallbacks(JobWith(Callbacks({{"filename", "./a//b.csv"}})),
+  auto made = *MakeCallbacks(JobWith(Logger({{"filename", "./a//b.csv"}})),
                              TestContext());
   const Decision decision = made->EpochEnded({.logs = {{"loss", 1}}});
   EXPECT_EQ(std::get<WriteToFile>(decision.outputs.at(0)).path, "a/b.csv");
@@ -71,8 +71,8 @@ TEST(CsvLogger, RefusesFilesThatAreNotItsOwn) {
 
 TEST(CsvLogger, RefusesASeparatorThatIsNoCharacter) {
   for (const char* const separator : {"", ", ", "\"", "\n", "é"}) {
-    const auto made = MakeCallbacks(
-        JobWith(Callbacks({{"separator", separator}})), TestContext());
+    const auto made = MakeCallbacks(JobWith(Logger({{"separator", separator}})),
+                                    TestContext());
     EXPECT_THAT(std::string(made.status().message()),
                 HasSubstr("callbacks[0].separator: expected one ASCII"))
         << separator;

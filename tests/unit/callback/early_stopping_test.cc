@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-json Callbacks(const json& config) {
+json Stopping(const json& config) {
   return json::array({{{"EarlyStopping", config}}});
 }
 
@@ -25,7 +25,7 @@ TEST(EarlyStopping, DecidesAsInKeras) {
   ASSERT_GE(cases.size(), 18);
   for (const json& each : cases) {
     SCOPED_TRACE(each["name"].get<std::string>());
-    const auto run = RunCallbacks(Callbacks(each["config"]), each["epochs"], "",
+    const auto run = RunCallbacks(Stopping(each["config"]), each["epochs"], "",
                                   /*is_resumed=*/false);
     ASSERT_TRUE(run.ok()) << run.status();
     EXPECT_EQ(run->stopped ? json(*run->stopped) : json(), each["stopped"]);
@@ -37,7 +37,7 @@ TEST(EarlyStopping, DecidesAsInKeras) {
 TEST(EarlyStopping, DecidesTheSameIfEachEpochIsResumed) {
   for (const json& each : ExpectedCases("early_stopping")) {
     SCOPED_TRACE(each["name"].get<std::string>());
-    const auto run = RunCallbacks(Callbacks(each["config"]), each["epochs"], "",
+    const auto run = RunCallbacks(Stopping(each["config"]), each["epochs"], "",
                                   /*is_resumed=*/true);
     ASSERT_TRUE(run.ok()) << run.status();
     EXPECT_EQ(run->stopped ? json(*run->stopped) : json(), each["stopped"]);
@@ -46,21 +46,21 @@ TEST(EarlyStopping, DecidesTheSameIfEachEpochIsResumed) {
 
 TEST(EarlyStopping, RefusesAMonitorThatItCannotJudge) {
   for (const char* const monitor : {"val_false_positives", "val_acc", ""}) {
-    const auto made = MakeCallbacks(JobWith(Callbacks({{"monitor", monitor}})),
-                                    TestContext());
+    const auto made =
+        MakeCallbacks(JobWith(Stopping({{"monitor", monitor}})), TestContext());
     EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(made.status().message()),
                 HasSubstr("callbacks[0].monitor: auto does not say"));
   }
   EXPECT_TRUE(MakeCallbacks(
-                  JobWith(Callbacks({{"monitor", "val_acc"}, {"mode", "max"}})),
+                  JobWith(Stopping({{"monitor", "val_acc"}, {"mode", "max"}})),
                   TestContext())
                   .ok());
 }
 
 TEST(EarlyStopping, SaysThatItDoesNotRestoreWeights) {
   const auto made = MakeCallbacks(
-      JobWith(Callbacks({{"restore_best_weights", true}})), TestContext());
+      JobWith(Stopping({{"restore_best_weights", true}})), TestContext());
   EXPECT_EQ(made.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(made.status().message()),
               HasSubstr("callbacks[0].restore_best_weights: true is not "

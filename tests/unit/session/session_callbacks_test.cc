@@ -1,0 +1,195 @@
+// When a session asks callbacks, and what their decisions do to the job.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/callback/callback.h"
+#include "common/callback/callback_list.h"
+#include "common/checkpoint/object_reader.h"
+#include "common/session/machine/saved_session.h"
+#include "common/session/machine/session.h"
+#include "nlohmann/json.hpp"
+#include "tests/unit/session/session_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Says what happens, ends training after an epoch, and counts the epochs.
+class Reporter final : public Callback {
+ public:
+  explicit Reporter(int last_epoch) : last_epoch_(last_epoch) {}
+
+  absl::string_view class_name() const override { return "Reporter"; }
+  void EpochBegan(const EpochStart& start, Decision& decision) override {
+    Say(absl::StrCat("begin ", start.epoch), decision);
+  }
+  void EpochEnded(EpochEnd& end, Decision& decision) override {
+    ++epochs_;
+    std::string text = absl::StrCat("end ", end.epoch, ":");
+    for (const auto& [key, value] : end.logs) {
+      absl::StrAppend(&text, " ", key, "=", value);
+    }
+    Say(absl::StrCat(text, " iterations=", end.iterations), decision);
+    decision.stops_training = end.epoch == last_epoch_;
+  }
+  void TrainingEnded(Decision& decision) override {
+    Say(absl::StrCat("done after ", epochs_), decision);
+  }
+  nlohmann::json Save() const override { return {{"epochs", epochs_}}; }
+  absl::Status Restore(const ObjectReader& state) override {
+    ASSIGN_OR_RETURN(epochs_, state.Count("epochs", 100));
+    return absl::OkStatus();
+  }
+
+ private:
+  static void Say(std::string text, Decision& decision) {
+    decision.outputs.emplace_back(ShowMessage{std::move(text)});
+  }
+
+  const int last_epoch_;
+  int64_t epochs_ = 0;
+};
+
+class SessionCallbacksTest : public SessionTest {
+ protected:
+  SessionCallbacksTest() { options_.job.set_epochs(5); }
+
+  void ReportUntil(int last_epoch) {
+    std::vector<std::unique_ptr<Callback>> callbacks;
+    callbacks.push_back(std::make_unique<Reporter>(last_epoch));
+    options_.callbacks = std::make_shared<CallbackList>(std::move(callbacks));
+  }
+
+  // Goes on with the job until it ends, or a checkpoint is due that is not
+  // `answered`. What happened goes to said_.
+  void Work(bool answered = true) {
+    for (bool works = true; works;) {
+      works = WorkUntilIdle(kWorker0) > 0;
+      for (const Action& action : session_->TakeActions()) {
+        if (const auto* orders = std::get_if<ServeCallbacks>(&action)) {
+          for (const CallbackOutput& output : orders->outputs) {
+            said_.push_back(std::get<ShowMessage>(output).text);
+          }
+        } else if (std::holds_alternative<EpochBegan>(action)) {
+          said_.emplace_back("title");
+        } else if (std::holds_alternative<EpochEnded>(action)) {
+          said_.emplace_back("bar");
+        } else if (const auto* taken = std::get_if<TakeCheckpoint>(&action)) {
+          checkpoint_ = taken->state;
+          if (!answered) return;
+          session_->SnapshotTaken(absl::OkStatus(), now_);
+          session_->CheckpointWritten(absl::OkStatus(), now_);
+          works = true;
+        }
+      }
+      EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
+    }
+  }
+
+  void Resume() {
+    options_.restore_path = "/out/checkpoint/step-x";
+    options_.restore = checkpoint_;
+    incarnations_.clear();
+    requests_.clear();
+    said_.clear();
+    Start();
+  }
+
+  std::vector<std::string> said_;
+  std::shared_ptr<const nlohmann::json> checkpoint_;
+};
+
+TEST_F(SessionCallbacksTest, TheyComeBeforeTheBarAndEndTraining) {
+  ReportUntil(1);
+  validation_examples_ = 100;
+  Start();
+  Work();
+  EXPECT_THAT(
+      said_,
+      ElementsAre("begin 0", "title",
+                  "end 0: accuracy=0.5 loss=2 val_accuracy=0.5 val_loss=2 "
+                  "iterations=100",
+                  "bar", "begin 1", "title",
+                  "end 1: accuracy=0.5 loss=2 val_accuracy=0.5 val_loss=2 "
+                  "iterations=200",
+                  "bar", "done after 2"));
+  EXPECT_TRUE(session_->ended());
+  EXPECT_EQ(session_->history().size(), 2);
+}
+
+TEST_F(SessionCallbacksTest, AJobThatACallbackEndsIsSavedAndTested) {
+  ReportUntil(2);
+  test_examples_ = 50;
+  options_.job.mutable_checkpoint()->set_every_epochs(5);
+  Start();
+  Work();
+  ASSERT_TRUE(checkpoint_);
+  EXPECT_EQ(checkpoint_->at("epoch"), 3);
+  EXPECT_TRUE(session_->ended());
+  // Resumed, it has no more to train.
+  ReportUntil(-1);
+  Resume();
+  Work();
+  EXPECT_THAT(said_, ElementsAre("done after 3"));
+  EXPECT_TRUE(session_->ended());
+}
+
+TEST_F(SessionCallbacksTest, TheirStateIsThatOfTheCheckpoint) {
+  ReportUntil(-1);
+  options_.job.mutable_checkpoint()->set_every_steps(250);
+  Start();
+  Work(/*answered=*/false);
+  ASSERT_TRUE(checkpoint_);
+  ReportUntil(3);
+  Resume();
+  Work();
+  // The third epoch had begun before the checkpoint.
+  EXPECT_EQ(said_.front(), "title");
+  EXPECT_EQ(said_.at(1), "end 2: accuracy=0.5 loss=2 iterations=300");
+  EXPECT_EQ(said_.back(), "done after 4");
+}
+
+TEST_F(SessionCallbacksTest, AStateOfOthersIsRefused) {
+  ReportUntil(-1);
+  options_.job.mutable_checkpoint()->set_every_epochs(1);
+  Start();
+  Work(/*answered=*/false);
+  options_.callbacks = nullptr;
+  options_.restore_path = "/out/checkpoint/step-x";
+  options_.restore = checkpoint_;
+  const auto resumed = Session::Create(options_, now_);
+  EXPECT_EQ(resumed.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(resumed.status().message()),
+              HasSubstr("cannot resume from /out/checkpoint/step-x: "
+                        "session.callbacks: the checkpoint has the state of "
+                        "callbacks Reporter; the job has no callbacks"));
+}
+
+TEST_F(SessionCallbacksTest, ACheckpointOfAnEarlierReleaseHasNoState) {
+  options_.job.mutable_checkpoint()->set_every_epochs(1);
+  Start();
+  Work(/*answered=*/false);
+  nlohmann::json earlier = *checkpoint_;
+  earlier.erase("callbacks");
+  earlier.erase("stopped");
+  const auto saved = SavedSessionFromJson(earlier);
+  ASSERT_TRUE(saved.ok()) << saved.status();
+  EXPECT_FALSE(saved->stopped);
+  EXPECT_THAT(saved->callbacks, IsEmpty());
+  earlier["stopped"] = 1;
+  EXPECT_EQ(SavedSessionFromJson(earlier).status().code(),
+            absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace paceline
