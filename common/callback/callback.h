@@ -78,7 +78,20 @@ struct WriteToFile {
   int64_t offset = 0;
   std::string bytes;
 };
-using CallbackOutput = std::variant<ShowMessage, ShowWarning, WriteToFile>;
+// Appends points of curves to the event file of a run of TensorBoard.
+struct WriteScalars {
+  // The run's, in the output folder.
+  std::string folder;
+  int64_t step = 0;
+  // By their tags.
+  Logs scalars;
+};
+// Appends the job's model to it.
+struct WriteModelGraph {
+  std::string folder;
+};
+using CallbackOutput = std::variant<ShowMessage, ShowWarning, WriteToFile,
+                                    WriteScalars, WriteModelGraph>;
 
 // What the callbacks of a job decide together: later ones see, and may change,
 // what those before them decided.

@@ -8,6 +8,7 @@
 #include "common/base/status_macros.h"
 #include "common/callback/csv_logger.h"
 #include "common/callback/early_stopping.h"
+#include "common/callback/tensor_board.h"
 #include "common/callback/terminate_on_nan.h"
 #include "common/config/class_entry.h"
 #include "common/config/class_error.h"
@@ -27,6 +28,7 @@ const std::vector<ClassEntry<CallbackPtr>>& CallbackEntries() {
   static const auto& entries = *new std::vector<ClassEntry<CallbackPtr>>{
       ClassEntryOf<CallbackPtr, CsvLogger>(),
       ClassEntryOf<CallbackPtr, EarlyStopping>(),
+      ClassEntryOf<CallbackPtr, TensorBoard>(),
       ClassEntryOf<CallbackPtr, TerminateOnNan>(),
   };
   return entries;

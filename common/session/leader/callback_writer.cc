@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <variant>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/errno_error.h"
 #include "common/base/file.h"
@@ -23,8 +22,8 @@ absl::Status CallbackWriter::Serve(const CallbackOutput& output) {
                     output);
 }
 
-int64_t CallbackWriter::SizeOf(const std::string& path) const {
-  return FileSize(absl::StrCat(output_dir_, "/", path)).value_or(0);
+std::string CallbackWriter::PathOf(const std::string& path) const {
+  return absl::StrCat(output_dir_, "/", path);
 }
 
 absl::Status CallbackWriter::CarryOut(const ShowMessage& message) {
@@ -38,7 +37,7 @@ absl::Status CallbackWriter::CarryOut(const ShowWarning& warning) {
 }
 
 absl::Status CallbackWriter::CarryOut(const WriteToFile& write) {
-  const std::string path = absl::StrCat(output_dir_, "/", write.path);
+  const std::string path = PathOf(write.path);
   RETURN_IF_ERROR(MakeDirectories(path.substr(0, path.rfind('/'))));
   const FileDescriptor file(
       open(path.c_str(),
@@ -57,6 +56,20 @@ absl::Status CallbackWriter::CarryOut(const WriteToFile& write) {
     return ErrnoError("cannot write", path);
   }
   return WriteAllAt(file, path, static_cast<uint64_t>(end), write.bytes);
+}
+
+absl::Status CallbackWriter::CarryOut(const WriteScalars& write) {
+  return event_files_.WriteScalars(PathOf(write.folder), write.step,
+                                   write.scalars);
+}
+
+absl::Status CallbackWriter::CarryOut(const WriteModelGraph& write) {
+  const absl::StatusOr<std::string> json = model_json_();
+  if (!json.ok()) {
+    LOG(WARNING) << "TensorBoard gets no graph: " << json.status().message();
+    return absl::OkStatus();
+  }
+  return event_files_.WriteModel(PathOf(write.folder), *json);
 }
 
 }  // namespace paceline

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/clock.h"
+#include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/callback/make_callbacks.h"
 #include "common/checkpoint/checkpoint_folder.h"
@@ -15,9 +16,11 @@
 #include "common/checkpoint/object_reader.h"
 #include "common/cluster/blame.h"
 #include "common/cluster/task_proto.h"
+#include "common/config/json_value.h"
 #include "common/job/job_fingerprint.h"
 #include "common/job/job_model.h"
 #include "common/job/job_plan.h"
+#include "common/keras/serialize_model.h"
 #include "common/limits.h"
 #include "common/rpc/incarnation.h"
 #include "common/session/leader/resume_checks.h"
@@ -101,13 +104,22 @@ absl::StatusOr<std::optional<Manifest>> ReadRestored(
   return std::optional<Manifest>(std::move(manifest));
 }
 
+// The job's model, as Keras' to_json gives it.
+absl::StatusOr<std::string> ModelJson(const v1::Job& job,
+                                      const JobModel& model) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
+                   MakeJobOptimizer(job, model.graph));
+  ASSIGN_OR_RETURN(const Value value,
+                   SerializeModel(job, model.graph, *optimizer));
+  return ToJson(value).dump();
+}
+
 // The callbacks of the job, which know what files it has.
 absl::StatusOr<std::shared_ptr<CallbackList>> MakeLeadersCallbacks(
     const LeaderOptions& options, const JobModel& model) {
   CallbackContext context = ContextOf(options.job, SpecsOf(model.objectives));
-  const CallbackWriter writer(options.output_dir, nullptr);
   context.output_size = [&](const std::string& path) {
-    return writer.SizeOf(path);
+    return FileSize(absl::StrCat(options.output_dir, "/", path)).value_or(0);
   };
   return MakeCallbacks(options.job, context);
 }
@@ -187,7 +199,8 @@ Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
       service_(session_),
       progress_bar_(options_.progress, options_.is_terminal,
                     static_cast<int>(options_.job.epochs())),
-      callback_writer_(options_.output_dir, options_.progress) {
+      callback_writer_(options_.output_dir, options_.progress,
+                       [this] { return ModelJson(options_.job, *model_); }) {
   caller_->SetJob(identity);
   outcome_.steps = StepLog(/*adds_up=*/IsSynchronous(options_.job));
   if (CountPs(options_.tasks) > 0) return;

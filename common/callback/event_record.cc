@@ -1,0 +1,99 @@
+#include "common/callback/event_record.h"
+
+#include <bit>
+#include <cstddef>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/crc32c.h"
+
+namespace paceline {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+// The bytes of a number, little-endian.
+template <typename T>
+std::string BytesOf(T number) {
+  return std::string(reinterpret_cast<const char*>(&number), sizeof(number));
+}
+
+std::string Masked(absl::string_view bytes) {
+  const auto* const data = reinterpret_cast<const std::byte*>(bytes.data());
+  return BytesOf(MaskCrc32c(ExtendCrc32c(0, {data, bytes.size()})));
+}
+
+std::string Framed(const std::string& data) {
+  const std::string size = BytesOf(uint64_t{data.size()});
+  return absl::StrCat(size, Masked(size), data, Masked(data));
+}
+
+// --- Protobuf's encoding -----------------------------------------------------
+
+enum WireType { kVarint = 0, kDouble = 1, kBytes = 2 };
+
+std::string Varint(uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7) {
+    bytes.push_back(static_cast<char>(value | 0x80));
+  }
+  bytes.push_back(static_cast<char>(value));
+  return bytes;
+}
+
+std::string Key(int field, WireType type) {
+  return Varint(static_cast<uint64_t>(field) << 3 | type);
+}
+
+// A string, bytes or a message.
+std::string Bytes(int field, absl::string_view value) {
+  return absl::StrCat(Key(field, kBytes), Varint(value.size()), value);
+}
+
+std::string Whole(int field, uint64_t value) {
+  return absl::StrCat(Key(field, kVarint), Varint(value));
+}
+
+// --- tensorflow.Event --------------------------------------------------------
+
+enum ElementType { kFloatType = 1, kStringType = 7 };
+
+std::string Event(double wall_time, int64_t step, const std::string& rest) {
+  // Proto3 leaves zeros out.
+  return Framed(absl::StrCat(
+      Key(1, kDouble), BytesOf(wall_time),
+      step == 0 ? "" : Whole(2, static_cast<uint64_t>(step)), rest));
+}
+
+// A Summary with one value. `content`: the field of a TensorProto without
+// dimensions that has it. `plugin`: a SummaryMetadata.PluginData.
+std::string Summary(absl::string_view tag, ElementType type,
+                    const std::string& content, const std::string& plugin) {
+  const std::string tensor = absl::StrCat(Whole(1, static_cast<uint64_t>(type)),
+                                          Bytes(2, ""), content);
+  return Bytes(5, Bytes(1, absl::StrCat(Bytes(1, tag), Bytes(8, tensor),
+                                        Bytes(9, Bytes(1, plugin)))));
+}
+
+}  // namespace
+
+std::string VersionRecord(double wall_time) {
+  return Event(
+      wall_time, 0,
+      absl::StrCat(Bytes(3, "brain.Event:2"), Bytes(10, Bytes(1, "paceline"))));
+}
+
+std::string ScalarRecord(double wall_time, int64_t step, absl::string_view tag,
+                         float value) {
+  return Event(
+      wall_time, step,
+      Summary(tag, kFloatType, Bytes(4, BytesOf(value)), Bytes(1, "scalars")));
+}
+
+std::string ModelRecord(double wall_time, absl::string_view json) {
+  return Event(
+      wall_time, 0,
+      Summary("keras", kStringType, Bytes(8, json),
+              absl::StrCat(Bytes(1, "graph_keras_model"), Bytes(2, "1"))));
+}
+
+}  // namespace paceline

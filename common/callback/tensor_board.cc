@@ -1,0 +1,90 @@
+#include "common/callback/tensor_board.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "common/base/status_macros.h"
+#include "common/callback/output_path.h"
+#include "common/checkpoint/object_reader.h"
+#include "common/config/field_table.h"
+#include "common/config/path.h"
+#include "nlohmann/json.hpp"
+
+namespace paceline {
+namespace {
+
+absl::Status CheckLogDir(const TensorBoard& board, const Path& path) {
+  return OutputPath(board.log_dir, path.Key("log_dir")).status();
+}
+
+}  // namespace
+
+const FieldTable<TensorBoard>& TensorBoard::Fields() {
+  static const auto& table = *new FieldTable<TensorBoard>(
+      kClassName, "Writes curves and the model's graph for TensorBoard.",
+      {Optional("log_dir", &TensorBoard::log_dir,
+                "The folder of the runs `train` and `validation`, below the "
+                "job's output folder."),
+       Only("histogram_freq", 0, "Histograms of the variables."),
+       Optional("write_graph", &TensorBoard::write_graph,
+                "Whether the model is written, for the page of graphs."),
+       Only("write_images", false, "Pictures of the variables."),
+       Only("write_steps_per_second", false, "A curve of the speed."),
+       Only("update_freq", "epoch", "When values are written."),
+       Only("profile_batch", 0, "A profile of some steps."),
+       Only("embeddings_freq", 0, "The variables of embeddings."),
+       Only("embeddings_metadata", nullptr, "Names of what is embedded.")},
+      [] { return TensorBoard(); }, CheckLogDir);
+  return table;
+}
+
+absl::Status TensorBoard::Prepare(const CallbackContext& /*context*/,
+                                  const Path& path) {
+  ASSIGN_OR_RETURN(log_dir, OutputPath(log_dir, path.Key("log_dir")));
+  return absl::OkStatus();
+}
+
+void TensorBoard::EpochBegan(const EpochStart& /*start*/, Decision& decision) {
+  if (!write_graph || std::exchange(has_graph_, true)) return;
+  decision.outputs.emplace_back(
+      WriteModelGraph{absl::StrCat(log_dir, "/train")});
+}
+
+void TensorBoard::EpochEnded(EpochEnd& end, Decision& decision) {
+  if (end.logs.empty()) return;
+  WriteScalars train{absl::StrCat(log_dir, "/train"), end.epoch, {}};
+  const std::string validation_folder = absl::StrCat(log_dir, "/validation");
+  WriteScalars validation{validation_folder, end.epoch, {}};
+  WriteScalars evaluation{validation_folder, end.iterations, {}};
+  for (const auto& [key, value] : end.logs) {
+    absl::string_view name = key;
+    if (absl::ConsumePrefix(&name, "val_")) {
+      validation.scalars.emplace_back(absl::StrCat("epoch_", name), value);
+      evaluation.scalars.emplace_back(
+          absl::StrCat("evaluation_", name, "_vs_iterations"), value);
+    } else if (name != "learning_rate") {
+      train.scalars.emplace_back(absl::StrCat("epoch_", name), value);
+    }
+  }
+  train.scalars.emplace_back(
+      "epoch_learning_rate",
+      decision.learning_rate.value_or(end.learning_rate));
+  if (!evaluation.scalars.empty()) {
+    decision.outputs.emplace_back(std::move(evaluation));
+  }
+  decision.outputs.emplace_back(std::move(train));
+  if (!validation.scalars.empty()) {
+    decision.outputs.emplace_back(std::move(validation));
+  }
+}
+
+nlohmann::json TensorBoard::Save() const { return {{"has_graph", has_graph_}}; }
+
+absl::Status TensorBoard::Restore(const ObjectReader& state) {
+  ASSIGN_OR_RETURN(has_graph_, state.Bool("has_graph"));
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

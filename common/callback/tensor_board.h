@@ -1,0 +1,43 @@
+// Writes the curves of a job for TensorBoard, as keras.callbacks.TensorBoard
+// does.
+#ifndef PACELINE_COMMON_CALLBACK_TENSOR_BOARD_H_
+#define PACELINE_COMMON_CALLBACK_TENSOR_BOARD_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "common/callback/callback.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace paceline {
+
+template <typename T>
+class FieldTable;
+
+// The run "train" has epoch_<key> of each key of the logs, by epoch from 0, and
+// epoch_learning_rate; the run "validation" has epoch_<key> of each
+// "val_<key>", and evaluation_<key>_vs_iterations by calls of the optimizer.
+class TensorBoard final : public Callback {
+ public:
+  static constexpr char kClassName[] = "TensorBoard";
+  static const FieldTable<TensorBoard>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  absl::Status Prepare(const CallbackContext& context,
+                       const Path& path) override;
+  void EpochBegan(const EpochStart& start, Decision& decision) override;
+  void EpochEnded(EpochEnd& end, Decision& decision) override;
+  nlohmann::json Save() const override;
+  absl::Status Restore(const ObjectReader& state) override;
+
+  std::string log_dir = "logs";
+  bool write_graph = true;
+
+ private:
+  bool has_graph_ = false;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_CALLBACK_TENSOR_BOARD_H_
