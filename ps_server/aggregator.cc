@@ -1,10 +1,12 @@
 #include "ps_server/aggregator.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/optimizer/learning_rate.h"
 
 namespace paceline {
 namespace {
@@ -37,6 +39,18 @@ absl::Status CheckStates(const v1::LeaseReport& report, size_t state_size) {
       absl::StrCat("a report of lease ", report.lease_id(), " has ", size,
                    " numbers of the loss and the metrics; expected ",
                    state_size, ", or none"));
+}
+
+std::string RateText(std::optional<double> learning_rate) {
+  return learning_rate ? absl::StrCat(*learning_rate) : "none";
+}
+
+absl::Status CheckRate(const v1::WorkerId& worker,
+                       std::optional<double> learning_rate) {
+  if (!learning_rate || IsLearningRate(*learning_rate)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("learning_rate: ", *learning_rate, " of worker-",
+                   worker.rank(), "; expected ", kLearningRates));
 }
 
 // The part of a progress that the chunk keeps. Unknown fields are dropped,
@@ -82,29 +96,46 @@ absl::Status Aggregator::CheckClock(const v1::WorkerId& worker,
 
 absl::Status Aggregator::CheckNew(const v1::WorkerId& worker,
                                   const Worker& known,
-                                  const v1::WorkerClock& clock) const {
-  if (options_.consistency == v1::CONSISTENCY_BOUNDED) {
-    return CheckClock(worker, known, clock.steps());
+                                  const v1::WorkerClock& clock,
+                                  std::optional<double> learning_rate) const {
+  RETURN_IF_ERROR(CheckRate(worker, learning_rate));
+  switch (options_.consistency) {
+    case v1::CONSISTENCY_BOUNDED:
+      return CheckClock(worker, known, clock.steps());
+    case v1::CONSISTENCY_SYNC:
+      return CheckStep(worker, known, learning_rate);
+    default:
+      return absl::OkStatus();
   }
-  if (options_.consistency != v1::CONSISTENCY_SYNC) return absl::OkStatus();
+}
+
+absl::Status Aggregator::CheckStep(const v1::WorkerId& worker,
+                                   const Worker& known,
+                                   std::optional<double> learning_rate) const {
   if (has_sum_) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the gradients of step ", step_ + 1, " are not applied yet"));
   }
   for (const auto& [key, other] : workers_.all()) {
-    if (key.first == worker.rank() && &other != &known && other.held) {
+    if (&other == &known || !other.held) continue;
+    if (key.first == worker.rank()) {
       return absl::FailedPreconditionError(
           absl::StrCat("another process of worker-", worker.rank(),
                        " has already pushed for this step"));
+    }
+    if (other.held_learning_rate != learning_rate) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "learning_rate: ", RateText(learning_rate), " of worker-",
+          worker.rank(), "; expected ", RateText(other.held_learning_rate),
+          ", with which worker-", key.first, " has pushed for this step"));
     }
   }
   return absl::OkStatus();
 }
 
-std::vector<Decision> Aggregator::HandlePush(uint64_t ticket,
-                                             const v1::WorkerId& worker,
-                                             const v1::Progress& progress,
-                                             const v1::WorkerClock& clock) {
+std::vector<Decision> Aggregator::HandlePush(
+    uint64_t ticket, const v1::WorkerId& worker, const v1::Progress& progress,
+    const v1::WorkerClock& clock, std::optional<double> learning_rate) {
   Worker* const found = workers_.Find(worker);
   absl::Status status = Check(worker, found, progress);
   if (!status.ok()) return {Refuse(ticket, std::move(status))};
@@ -115,7 +146,7 @@ std::vector<Decision> Aggregator::HandlePush(uint64_t ticket,
   const bool is_repeat = progress.sequence() == known.sequence();
   if (is_repeat && !known.held) return {Answer(ticket)};
   // A push that is refused changes nothing, not even the push that is held.
-  if (!is_repeat) status = CheckNew(worker, known, clock);
+  if (!is_repeat) status = CheckNew(worker, known, clock, learning_rate);
   if (!status.ok()) return {Refuse(ticket, std::move(status))};
   std::vector<Decision> decisions;
   if (known.held) {
@@ -128,10 +159,11 @@ std::vector<Decision> Aggregator::HandlePush(uint64_t ticket,
     case v1::CONSISTENCY_SYNC:
       known.held = ticket;
       known.held_progress = Kept(progress);
+      known.held_learning_rate = learning_rate;
       SumUp(decisions);
       break;
     case v1::CONSISTENCY_BOUNDED:
-      Apply(ticket, progress, known, decisions);
+      Apply(ticket, progress, learning_rate, known, decisions);
       known.held = ticket;
       known.idle_since.reset();
       known.clock = clock.steps();
@@ -140,7 +172,7 @@ std::vector<Decision> Aggregator::HandlePush(uint64_t ticket,
       AnswerNear(decisions);
       break;
     default:
-      Apply(ticket, progress, known, decisions);
+      Apply(ticket, progress, learning_rate, known, decisions);
       decisions.push_back(Answer(ticket));
   }
   return decisions;
@@ -151,9 +183,14 @@ Decision Aggregator::Answer(uint64_t ticket) const {
 }
 
 void Aggregator::Apply(uint64_t ticket, const v1::Progress& progress,
-                       Worker& worker, std::vector<Decision>& decisions) {
-  decisions.push_back({ticket, Verdict::kApply, step_++, {}});
+                       std::optional<double> learning_rate, Worker& worker,
+                       std::vector<Decision>& decisions) {
+  decisions.push_back({ticket, Verdict::kApply, step_++, {}, learning_rate});
   worker.RecordApplied(Kept(progress));
+}
+
+Decision Aggregator::ApplySum() {
+  return {0, Verdict::kApplySum, step_++, {}, sum_learning_rate_};
 }
 
 void Aggregator::SumUp(std::vector<Decision>& decisions) {
@@ -168,10 +205,11 @@ void Aggregator::SumUp(std::vector<Decision>& decisions) {
     worker->RecordApplied(*std::exchange(worker->held_progress, std::nullopt));
     decisions.push_back({*worker->held, Verdict::kAdd, step_, {}});
   }
+  sum_learning_rate_ = held.front()->held_learning_rate;
   if (options_.applies_apart) {
     has_sum_ = true;
   } else {
-    decisions.push_back({0, Verdict::kApplySum, step_++, {}});
+    decisions.push_back(ApplySum());
   }
   for (Worker* worker : held) {
     decisions.push_back(Answer(*std::exchange(worker->held, std::nullopt)));
@@ -186,7 +224,7 @@ absl::StatusOr<std::vector<Decision>> Aggregator::HandleApply(int64_t step) {
                      "; the chunk is at step ", step_));
   }
   has_sum_ = false;
-  return std::vector<Decision>{{0, Verdict::kApplySum, step_++, {}}};
+  return std::vector<Decision>{ApplySum()};
 }
 
 std::optional<uint64_t> Aggregator::SlowestClock(const Worker* except) const {

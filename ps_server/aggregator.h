@@ -95,6 +95,8 @@ struct Decision {
   int64_t step = 0;
   // With kRefuse: the error.
   absl::Status error;
+  // With kApply and kApplySum: the learning rate in the pushes, if any.
+  std::optional<double> learning_rate = std::nullopt;
 };
 
 struct AggregatorOptions {
@@ -122,14 +124,17 @@ class Aggregator {
 
   // A push arrived. `ticket` must be unique. kRefuse with:
   //  * InvalidArgument if worker, sequence number or clock are missing, the
-  //    clock is too large, or a report has states, but not as many as the job;
+  //    clock is too large, a report has states, but not as many as the job, or
+  //    the learning rate is impossible;
   //  * FailedPrecondition if the worker was not admitted, another process of
-  //    its rank has pushed for the step, or the last sum waits for HandleApply;
+  //    its rank has pushed for the step, another worker has pushed for it with
+  //    another learning rate, or the last sum waits for HandleApply;
   //  * Aborted if the worker is fenced. A repeat of a held push replaces its
   //    first copy, which is refused with Aborted.
   std::vector<Decision> HandlePush(uint64_t ticket, const v1::WorkerId& worker,
                                    const v1::Progress& progress,
-                                   const v1::WorkerClock& clock = {});
+                                   const v1::WorkerClock& clock = {},
+                                   std::optional<double> learning_rate = {});
 
   // A worker orders the sum to be applied as logical step `step`. Returns
   // kApplySum, or nothing if the sum was applied before. FailedPrecondition if
@@ -191,11 +196,17 @@ class Aggregator {
                      const v1::Progress& progress) const;
   // The same for a push that is no repeat.
   absl::Status CheckNew(const v1::WorkerId& worker, const Worker& known,
-                        const v1::WorkerClock& clock) const;
+                        const v1::WorkerClock& clock,
+                        std::optional<double> learning_rate) const;
+  // The same for a push of a synchronous step.
+  absl::Status CheckStep(const v1::WorkerId& worker, const Worker& known,
+                         std::optional<double> learning_rate) const;
   absl::Status CheckClock(const v1::WorkerId& worker, const Worker& known,
                           uint64_t clock) const;
-  void Apply(uint64_t ticket, const v1::Progress& progress, Worker& worker,
+  void Apply(uint64_t ticket, const v1::Progress& progress,
+             std::optional<double> learning_rate, Worker& worker,
              std::vector<Decision>& decisions);
+  Decision ApplySum();
   // If all workers' pushes are held, sums them up and answers them.
   void SumUp(std::vector<Decision>& decisions);
   // Answers held pushes that are no longer too far ahead.
@@ -209,8 +220,9 @@ class Aggregator {
 
   AggregatorOptions options_;
   int64_t step_;
-  // Whether a sum waits for HandleApply.
+  // Whether a sum waits for HandleApply, and the learning rate of the last sum.
   bool has_sum_ = false;
+  std::optional<double> sum_learning_rate_;
   KnownWorkers workers_;
 };
 

@@ -86,14 +86,14 @@ bool BlockState<T>::IsWhole(const DenseValues& gradients) const {
 }
 
 template <typename T>
-uint64_t BlockState<T>::Apply(int64_t iterations,
+uint64_t BlockState<T>::Apply(double learning_rate,
                               const DenseValues& gradients) {
   const absl::Span<const T> given = ValuesOf(gradients);
   const auto given_begin = static_cast<int64_t>(gradients.offset);
   const int64_t given_end = given_begin + static_cast<int64_t>(given.size());
 
   MutexLock lock(mutex_);
-  const UpdateStep step = NextStep(iterations);
+  const UpdateStep step = NextStep(learning_rate);
   for (const int p : block_.parts) {
     const Part& part = plan_.parts()[p];
     const int64_t begin = std::max(OffsetOf(part), given_begin);
@@ -126,10 +126,8 @@ typename BlockState<T>::Spans BlockState<T>::SpansOf(int64_t begin,
 }
 
 template <typename T>
-UpdateStep BlockState<T>::NextStep(int64_t iterations) const {
-  UpdateStep step = optimizer_.StepAfter(static_cast<int64_t>(version_));
-  step.learning_rate = optimizer_.StepAfter(iterations).learning_rate;
-  return step;
+UpdateStep BlockState<T>::NextStep(double learning_rate) const {
+  return optimizer_.StepAfter(static_cast<int64_t>(version_), learning_rate);
 }
 
 template <typename T>
@@ -185,10 +183,10 @@ void BlockState<T>::AddSquaredNorms(absl::Span<double> squared_norms) const {
 }
 
 template <typename T>
-void BlockState<T>::ApplySum(int64_t iterations,
+void BlockState<T>::ApplySum(double learning_rate,
                              absl::Span<const double> factors) {
   MutexLock lock(mutex_);
-  const UpdateStep step = NextStep(iterations);
+  const UpdateStep step = NextStep(learning_rate);
   for (const int p : block_.parts) {
     const Part& part = plan_.parts()[p];
     const absl::Span<T> gradients =

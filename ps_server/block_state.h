@@ -31,13 +31,12 @@ class BlockState {
   // not cover the whole block.
   absl::Status Check(const DenseValues& gradients) const;
 
-  // Applies gradients, which passed Check, with the learning rate of call
-  // number `iterations` + 1. All else of the call is by the block's own count
-  // (its version), as calls may come in another order than that of their
-  // numbers. The gradients of statistics are weighted parts
-  // (moving_statistics.h).
+  // Applies gradients, which passed Check, with this learning rate. All else of
+  // the call is by the block's own count (its version), as calls may come in
+  // another order than that of their numbers. The gradients of statistics are
+  // weighted parts (moving_statistics.h).
   // Returns how many updates the block had since the version of the gradients.
-  uint64_t Apply(int64_t iterations, const DenseValues& gradients);
+  uint64_t Apply(double learning_rate, const DenseValues& gradients);
 
   // Whether gradients, which passed Check, cover the whole block.
   bool IsWhole(const DenseValues& gradients) const;
@@ -49,8 +48,8 @@ class BlockState {
   // summed gradients or, with accumulation, of their mean.
   void AddSquaredNorms(absl::Span<double> squared_norms) const;
   // Accumulates the sum, multiplies it by each variable's clipping factor,
-  // applies it as call number `iterations` + 1, and resets it.
-  void ApplySum(int64_t iterations, absl::Span<const double> factors);
+  // applies it with this learning rate, and resets it.
+  void ApplySum(double learning_rate, absl::Span<const double> factors);
 
   // Copies the whole block into `out`, which has its size.
   void Read(DenseBuffer& out) const;
@@ -99,8 +98,8 @@ class BlockState {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return tensors_[1 + optimizer_.AccumulatorSlotOf(tensors_.size() - 1)];
   }
-  // The block's next call, with the learning rate of number `iterations` + 1.
-  UpdateStep NextStep(int64_t iterations) const
+  // The block's next call, with this learning rate.
+  UpdateStep NextStep(double learning_rate) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Accumulates gradients of elements from `begin` on
   // (Optimizer::Accumulate).

@@ -114,12 +114,12 @@ class TypedVariables final : public ChunkVariables {
     return norms;
   }
 
-  void ApplySum(int64_t iterations,
-                std::vector<double> squared_norms) override {
+  void ApplySum(const Call& call, std::vector<double> squared_norms) override {
+    const double learning_rate = RateOf(call);
     squared_norms.resize(layout_->variables.size());
     layout_->optimizer->clipping.ToFactors(absl::MakeSpan(squared_norms));
     for (const auto& block : blocks_) {
-      block->ApplySum(iterations, squared_norms);
+      block->ApplySum(learning_rate, squared_norms);
     }
   }
 
@@ -143,12 +143,13 @@ class TypedVariables final : public ChunkVariables {
     return absl::OkStatus();
   }
 
-  uint64_t Apply(int64_t iterations,
+  uint64_t Apply(const Call& call,
                  absl::Span<const DenseValues> gradients) override {
+    const double learning_rate = RateOf(call);
     uint64_t staleness = 0;
     for (const DenseValues& each : gradients) {
       staleness =
-          std::max(staleness, blocks_[each.index]->Apply(iterations, each));
+          std::max(staleness, blocks_[each.index]->Apply(learning_rate, each));
     }
     return staleness;
   }
@@ -192,6 +193,11 @@ class TypedVariables final : public ChunkVariables {
   }
 
  private:
+  double RateOf(const Call& call) const {
+    return layout_->optimizer->StepAfter(call.iterations, call.learning_rate)
+        .learning_rate;
+  }
+
   const std::shared_ptr<const ShardLayout> layout_;
   const bool is_frozen_;
   // By Block::index.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -48,11 +49,18 @@ class ChunkVariables {
   virtual absl::Status CheckWhole(
       absl::Span<const DenseValues> gradients) const = 0;
 
-  // Applies gradients, which passed Check, as a call with the learning rate of
-  // number `iterations` + 1; calls may come in another order than that of their
-  // numbers. Returns the largest number of updates that a block had since the
-  // version of its gradients.
-  virtual uint64_t Apply(int64_t iterations,
+  // A call of the optimizer.
+  struct Call {
+    // Number of earlier calls. Calls may come in another order than that of
+    // their numbers.
+    int64_t iterations = 0;
+    // nullopt: that of call number `iterations` + 1 of the job.
+    std::optional<double> learning_rate = std::nullopt;
+  };
+
+  // Applies gradients, which passed Check. Returns the largest number of
+  // updates that a block had since the version of its gradients.
+  virtual uint64_t Apply(const Call& call,
                          absl::Span<const DenseValues> gradients) = 0;
 
   // Adds gradients, which passed CheckWhole, to the sum that ApplySum applies.
@@ -60,9 +68,9 @@ class ChunkVariables {
   // Σ g² of the summed gradients for the chunk's part of each variable of the
   // model.
   virtual std::vector<double> SquaredNorms() const = 0;
-  // Applies the sum as call number `iterations` + 1. `squared_norms` are
-  // those of whole variables; used only if the optimizer clips by norms.
-  virtual void ApplySum(int64_t iterations,
+  // Applies the sum. `squared_norms` are those of whole variables; used only if
+  // the optimizer clips by norms.
+  virtual void ApplySum(const Call& call,
                         std::vector<double> squared_norms) = 0;
   // Whether ApplySum uses `squared_norms`.
   virtual bool needs_norms() const = 0;

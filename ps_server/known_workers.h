@@ -51,6 +51,8 @@ struct KnownWorker {
   // not applied yet either.
   std::optional<uint64_t> held;
   std::optional<v1::Progress> held_progress;
+  // The learning rate of that push, if it has one.
+  std::optional<double> held_learning_rate;
 
   // Sequence number of the last push that arrived.
   uint64_t sequence() const {

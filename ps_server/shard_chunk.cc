@@ -42,8 +42,10 @@ void ShardChunk::Push(const v1::PushRequest& request,
                             std::move(done)};
   }
   Handle([&](Aggregator& aggregator) {
-    return aggregator.HandlePush(ticket, request.worker(), request.progress(),
-                                 request.clock());
+    return aggregator.HandlePush(
+        ticket, request.worker(), request.progress(), request.clock(),
+        request.has_learning_rate() ? std::optional(request.learning_rate())
+                                    : std::nullopt);
   });
 }
 
@@ -89,10 +91,11 @@ std::vector<ShardChunk::Step> ShardChunk::Decide(Event event) {
 void ShardChunk::Update(const std::vector<Step>& steps,
                         absl::Span<const double> squared_norms) {
   for (const Step& step : steps) {
+    const ChunkVariables::Call call = {step.decision.step,
+                                       step.decision.learning_rate};
     switch (step.decision.verdict) {
       case Verdict::kApply: {
-        const uint64_t staleness =
-            variables_->Apply(step.decision.step, step.push.gradients);
+        const uint64_t staleness = variables_->Apply(call, step.push.gradients);
         step.push.response->set_applied(true);
         step.push.response->set_staleness(staleness);
         EndUpdate(staleness);
@@ -103,7 +106,7 @@ void ShardChunk::Update(const std::vector<Step>& steps,
         step.push.response->set_applied(true);
         break;
       case Verdict::kApplySum:
-        variables_->ApplySum(step.decision.step,
+        variables_->ApplySum(call,
                              {squared_norms.begin(), squared_norms.end()});
         EndUpdate(/*staleness=*/0);
         break;

@@ -29,6 +29,11 @@ uint64_t ReadingInterval(const TrainerParts& parts, bool log_steps) {
   return (kReadingInterval + steps - 1) / steps * steps;
 }
 
+std::optional<double> RateOf(const v1::Lease& lease) {
+  return lease.has_learning_rate() ? std::optional(lease.learning_rate())
+                                   : std::nullopt;
+}
+
 // Reuses the memory of `tensors`.
 void SetTensors(const std::vector<PreparedArray>& arrays,
                 std::vector<HostTensor>& tensors) {
@@ -77,7 +82,9 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   ends_lease_ = prepared.ends_lease || (training && Leaves());
   if (lease.id() != progress_.lease().lease_id()) {
     StartLease(lease);
-    if (training) RETURN_IF_ERROR(parts_.strategy->BeginLease());
+    if (training) {
+      RETURN_IF_ERROR(parts_.strategy->BeginLease(RateOf(lease)));
+    }
   }
 
   Batch& batch = batch_;
@@ -87,6 +94,7 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
   SetTensors(prepared.weights, batch.weights);
   batch.first_example = prepared.begin;
   batch.epoch = lease.epoch();
+  batch.learning_rate = RateOf(lease);
   batch.loss_divisor = static_cast<double>(prepared.step_count);
   batch.regularization_scale =
       static_cast<double>(prepared.count) / batch.loss_divisor;

@@ -32,6 +32,8 @@ struct CallbackContext {
   // The keys in the logs of training for which Keras knows which values are
   // better.
   std::map<std::string, Direction> directions = {};
+  // Whether the optimizer's learning rate is a schedule.
+  bool has_rate_schedule = false;
   // The job's own terminate_on_nan.
   bool terminates_on_nan = true;
   // The size of a file in the output folder, in bytes; 0 if there is none.
@@ -45,6 +47,10 @@ struct EpochStart {
   int epoch = 0;
   // Of the next step.
   double learning_rate = 0;
+  // Steps of the job so far.
+  int64_t steps = 0;
+  // How many replicas take each step together.
+  int num_replicas = 1;
 };
 
 // An epoch has ended, its validation included.

@@ -3,6 +3,7 @@
 #define PACELINE_COMMON_OPTIMIZER_LEARNING_RATE_H_
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -25,6 +26,14 @@ struct LearningRate {
     return schedule == nullptr ? value : schedule->At(iterations);
   }
 };
+
+// Whether the learning rate of a step may be `value`: from 0 to the largest
+// float32. Such rates are expected of peers and checkpoints, in these words.
+inline bool IsLearningRate(double value) {
+  return value >= 0 && value <= std::numeric_limits<float>::max();
+}
+inline constexpr char kLearningRates[] =
+    "a number from 0 to 3.4e+38, the largest float32";
 
 // Reads a number of at least 0, or a Keras object whose class is a schedule.
 // Writes as Keras does, which stores the number as float32: 0.01 becomes

@@ -71,11 +71,12 @@ std::vector<std::string> Optimizer::slot_names() const {
   return names;
 }
 
-UpdateStep Optimizer::StepAfter(int64_t iterations) const {
+UpdateStep Optimizer::StepAfter(int64_t iterations,
+                                std::optional<double> given_rate) const {
   const int64_t calls = initial_iterations + iterations;
   const int64_t n = calls_per_update();
   return {.iterations = UpdatesAfter(calls),
-          .learning_rate = learning_rate.At(calls),
+          .learning_rate = given_rate ? *given_rate : learning_rate.At(calls),
           .accumulation = {.steps = static_cast<double>(n),
                            .updates = (calls + 1) % n == 0}};
 }

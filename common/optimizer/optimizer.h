@@ -137,9 +137,14 @@ class Optimizer {
     return calls / calls_per_update();
   }
 
-  // Call number `iterations` + 1 of the job, with its learning rate. As in
-  // Keras, schedules count calls, and all else counts updates.
-  UpdateStep StepAfter(int64_t iterations) const;
+  // Call number `iterations` + 1 of the job, with the given learning rate or,
+  // if that is nullopt, the rate of the job's optimizer. As in Keras, schedules
+  // count calls, and all else counts updates.
+  UpdateStep StepAfter(int64_t iterations,
+                       std::optional<double> given_rate) const;
+  UpdateStep StepAfter(int64_t iterations) const {
+    return StepAfter(iterations, /*given_rate=*/std::nullopt);
+  }
 
   // Before gradients are clipped and applied: adds them to the accumulators
   // and, if the step updates, makes them the mean. Otherwise they are undefined

@@ -23,10 +23,16 @@ class HostUpdate final : public Strategy {
     return replica_.variables->Upload(*replica_.stream);
   }
 
+  absl::Status BeginLease(std::optional<double> learning_rate) override {
+    learning_rate_ = learning_rate;
+    return absl::OkStatus();
+  }
+
   absl::Status GradientsReady(int bucket) override {
     cpu::ParallelFor(replica_.plan.layout().buckets()[bucket].count, 1,
                      [&](int64_t begin, int64_t end) {
                        replica_.variables->Apply(bucket, begin, end - begin,
+                                                 learning_rate_,
                                                  *replica_.state);
                      });
     return absl::OkStatus();
@@ -40,6 +46,7 @@ class HostUpdate final : public Strategy {
 
  private:
   Replica& replica_;
+  std::optional<double> learning_rate_;
 };
 
 std::unique_ptr<Strategy> MakeUpdate(Replica& replica) {

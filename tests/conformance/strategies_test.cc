@@ -122,6 +122,34 @@ TEST_P(OptimizersOfStrategiesTest, AccumulatedEndsWhereASingleProcessDoes) {
   }
 }
 
+double DecayedRate(int64_t step) {
+  return 0.1 * std::pow(0.5, static_cast<double>(step) / 10);
+}
+
+constexpr char kDecay[] =
+    "{ExponentialDecay: {initial_learning_rate: 0.1, decay_steps: 10,"
+    " decay_rate: 0.5}}";
+
+// The rates of leases take the place of the optimizer's own, also where norms
+// of parts are exchanged before the update.
+TEST_P(OptimizersOfStrategiesTest, RatesOfLeasesAreThoseOfUpdates) {
+  const auto [kind, count] = GetParam();
+  for (const std::string rest :
+       {"", ", momentum: 0.5, weight_decay: 0.1",
+        ", global_clipnorm: 0.2, gradient_accumulation_steps: 2"}) {
+    SCOPED_TRACE(rest);
+    Job job = {models_,
+               absl::StrCat("{SGD: {learning_rate: ", kDecay, rest, "}}"),
+               DeviceNamed("reference_float64")};
+    const Variables alone =
+        TrainReplicas(job, StrategyKind::kAllReduce, 1).front();
+    job.optimizer = absl::StrCat("{SGD: {learning_rate: 7", rest, "}}");
+    job.learning_rate = DecayedRate;
+    EXPECT_LE(RelativeDistance(TrainReplicas(job, kind, count).front(), alone),
+              1e-9);
+  }
+}
+
 // Lamb needs the norms of whole variables, Muon whole matrices.
 TEST_P(OptimizersOfStrategiesTest,
        UpdatesOfWholeVariablesEndWhereASingleProcessDoes) {

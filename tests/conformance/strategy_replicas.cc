@@ -178,6 +178,7 @@ class Replica {
       : model_(model),
         device_updates_(kind == StrategyKind::kDeviceUpdate),
         steps_per_execution_(job.steps_per_execution),
+        learning_rate_(job.learning_rate),
         optimizer_(ReadOptimizer(job.models.layers, job.optimizer)),
         device_(job.device.make()),
         stream_(*device_->CreateStream()),
@@ -250,6 +251,8 @@ class Replica {
     for (int64_t epoch = 0; step < kSteps; ++epoch) {
       for (int64_t at = 0; at < kExamples && step < kSteps;
            at += kGlobalBatch, ++step) {
+        if (learning_rate_) rate_ = learning_rate_(step);
+        RETURN_IF_ERROR(strategy_->BeginLease(rate_));
         strategy_->BeginStep(v1::Progress(), false);
         RETURN_IF_ERROR(
             Step(epoch, at, std::min(kGlobalBatch, kExamples - at)));
@@ -329,6 +332,7 @@ class Replica {
     batch.count = slice_.SliceSize(count);
     if (batch.count == 0 && !device_updates_) return TrainOnNothing();
     batch.epoch = epoch;
+    batch.learning_rate = rate_;
     batch.first_example = begin + slice_.SliceBegin(count);
     batch.loss_divisor = static_cast<double>(count);
     batch.regularization_scale =
@@ -358,6 +362,9 @@ class Replica {
   const ModelUnderTest& model_;
   const bool device_updates_;
   const int steps_per_execution_;
+  const std::function<double(int64_t step)> learning_rate_;
+  // That of the current step.
+  std::optional<double> rate_;
   const std::unique_ptr<const Optimizer> optimizer_;
   const std::unique_ptr<Device> device_;
   const std::unique_ptr<Stream> stream_;

@@ -171,7 +171,9 @@ class NotingStrategy : public Strategy {
       : to_(to), applies_late_(applies_late) {}
 
   absl::Status PullVariables() override { return to_.PullVariables(); }
-  absl::Status BeginLease() override { return to_.BeginLease(); }
+  absl::Status BeginLease(std::optional<double> learning_rate) override {
+    return to_.BeginLease(learning_rate);
+  }
   void BeginStep(const v1::Progress& position, bool ends_lease) override {
     ends_lease_ = ends_lease;
     late_step_ = std::exchange(unapplied_, std::nullopt);

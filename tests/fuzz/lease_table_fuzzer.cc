@@ -38,7 +38,8 @@ void Fuzz(FuzzInput input) {
     const TaskId worker = {TaskType::kWorker, static_cast<int>(input.Below(2))};
     switch (input.Below(5)) {
       case 0:
-        table.Grant(worker, 2, 1 + static_cast<int64_t>(input.Byte()));
+        table.Grant(worker, 2, 1 + static_cast<int64_t>(input.Byte()),
+                    /*learning_rate=*/0.5);
         break;
       case 1:
         table.ReturnWhole(worker);

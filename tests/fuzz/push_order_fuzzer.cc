@@ -2,6 +2,7 @@
 #include <glog/logging.h>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -27,6 +28,17 @@ v1::Progress FuzzProgress(FuzzInput& input) {
   *progress.mutable_lease() = FuzzReport(input);
   *progress.mutable_previous() = FuzzReport(input);
   return progress;
+}
+
+std::optional<double> FuzzRate(FuzzInput& input) {
+  switch (input.Below(4)) {
+    case 0:
+      return input.Real();
+    case 1:
+      return 0.5;
+    default:
+      return std::nullopt;
+  }
 }
 
 AggregatorOptions FuzzOptions(FuzzInput& input) {
@@ -97,9 +109,9 @@ void Fuzz(FuzzInput input) {
         clock.set_steps(input.Number());
         clock.set_pauses(input.Below(2) == 0);
         open.insert(++ticket);
-        Settle(
-            aggregator.HandlePush(ticket, worker, FuzzProgress(input), clock),
-            open);
+        Settle(aggregator.HandlePush(ticket, worker, FuzzProgress(input), clock,
+                                     FuzzRate(input)),
+               open);
       }
     }
     const absl::Status status = aggregator.CheckInvariants();

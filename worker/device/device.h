@@ -37,6 +37,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,9 @@ struct Batch {
   double regularization_scale = 1;
   // In training: the number of the step for MetricSums, from 1.
   int64_t step = 1;
+  // If the device updates: the learning rate of the step; nullopt: that of the
+  // optimizer's schedule.
+  std::optional<double> learning_rate = std::nullopt;
 };
 
 // The states of the loss (including regularization) and the metrics, summed

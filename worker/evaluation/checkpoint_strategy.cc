@@ -42,9 +42,22 @@ absl::Status CheckpointStrategy::ReadVariables() {
       });
 }
 
-absl::Status CheckpointStrategy::GradientsReady(int /*bucket*/) {
+namespace {
+
+absl::Status NotTrainable() {
   return absl::FailedPreconditionError(
       "the variables of a checkpoint can only be evaluated");
+}
+
+}  // namespace
+
+absl::Status CheckpointStrategy::BeginLease(
+    std::optional<double> /*learning_rate*/) {
+  return NotTrainable();
+}
+
+absl::Status CheckpointStrategy::GradientsReady(int /*bucket*/) {
+  return NotTrainable();
 }
 
 absl::StatusOr<int64_t> CheckpointStrategy::EndStep(

@@ -23,6 +23,7 @@ class CheckpointStrategy : public Strategy {
       ModelState& state, Stream& stream);
 
   absl::Status PullVariables() override;
+  absl::Status BeginLease(std::optional<double> learning_rate) override;
   absl::Status GradientsReady(int bucket) override;
   absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
 

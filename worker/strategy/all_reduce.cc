@@ -48,6 +48,12 @@ absl::Status AllReduceStrategy::PullVariables() {
   return UploadAll(layout_, state_, stream_);
 }
 
+absl::Status AllReduceStrategy::BeginLease(
+    std::optional<double> learning_rate) {
+  learning_rate_ = learning_rate;
+  return absl::OkStatus();
+}
+
 absl::Status AllReduceStrategy::GradientsReady(int bucket) {
   is_ready_[bucket] = true;
   MutexLock lock(mutex_);
@@ -79,7 +85,7 @@ absl::StatusOr<int64_t> AllReduceStrategy::EndStep(
   if (clipper_.is_active()) clipper_.ClipAll();
   for (size_t bucket = 0; bucket < count; ++bucket) {
     variables_.Apply(static_cast<int>(bucket), 0,
-                     layout_.buckets()[bucket].count, state_);
+                     layout_.buckets()[bucket].count, learning_rate_, state_);
   }
   variables_.EndUpdate();
   RETURN_IF_ERROR(UploadUpdated(layout_, state_, stream_));

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -54,6 +55,7 @@ class AllReduceStrategy : public Strategy {
   ~AllReduceStrategy() override;
 
   absl::Status PullVariables() override;
+  absl::Status BeginLease(std::optional<double> learning_rate) override;
   absl::Status GradientsReady(int bucket) override;
   absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
 
@@ -73,6 +75,8 @@ class AllReduceStrategy : public Strategy {
   Collectives collectives_;
   GradientClipper clipper_;
   const std::string waiting_;
+  // Of the current lease.
+  std::optional<double> learning_rate_;
 
   // By bucket: whether its gradients are ready in this step; and the first
   // bucket that was not passed to the reducer.

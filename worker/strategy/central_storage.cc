@@ -87,6 +87,12 @@ absl::Status CentralStorageStrategy::Pull(size_t bucket_count) {
   return UploadBuckets(bucket_count, state_, stream_);
 }
 
+absl::Status CentralStorageStrategy::BeginLease(
+    std::optional<double> learning_rate) {
+  learning_rate_ = learning_rate;
+  return absl::OkStatus();
+}
+
 // Nothing to do: EndStep sums the gradients in place.
 absl::Status CentralStorageStrategy::GradientsReady(int /*bucket*/) {
   return absl::OkStatus();
@@ -104,7 +110,7 @@ absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
   }
   if (clipper_.is_active()) RETURN_IF_ERROR(Clip());
   for (const BucketRange& own : own_) {
-    central_.Apply(own.bucket, own.begin, own.count, state_);
+    central_.Apply(own.bucket, own.begin, own.count, learning_rate_, state_);
   }
   const int64_t step = central_.iterations() + 1;
   // Wait until all parts are updated, and copy them only then. The next update

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ class CentralStorageStrategy : public Strategy {
                          ModelState& state, Stream& stream);
 
   absl::Status PullVariables() override;
+  absl::Status BeginLease(std::optional<double> learning_rate) override;
   absl::Status GradientsReady(int bucket) override;
   absl::StatusOr<int64_t> EndStep(const v1::Progress& progress) override;
 
@@ -69,6 +71,8 @@ class CentralStorageStrategy : public Strategy {
   // What this replica updates.
   const std::vector<BucketRange> own_;
   const std::string waiting_;
+  // Of the current lease.
+  std::optional<double> learning_rate_;
 };
 
 // Blocks until all replicas have called it. Before that, only rank 0 may use

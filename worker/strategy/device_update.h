@@ -6,6 +6,7 @@
 #define PACELINE_WORKER_STRATEGY_DEVICE_UPDATE_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,6 +26,9 @@ class DeviceUpdateStrategy final : public Strategy {
 
   // The variables on the device are always current.
   absl::Status PullVariables() override { return absl::OkStatus(); }
+  absl::Status BeginLease(std::optional<double> /*learning_rate*/) override {
+    return absl::OkStatus();
+  }
   // Never called, since no section has buckets.
   absl::Status GradientsReady(int bucket) override;
   // Does not block. Returns errors of the group. If there is no error after

@@ -70,20 +70,22 @@ void LocalVariables::AccumulateTyped(int bucket, int64_t begin, int64_t count,
 }
 
 void LocalVariables::Apply(int bucket, int64_t begin, int64_t count,
+                           std::optional<double> learning_rate,
                            ModelState& gradients) {
+  const UpdateStep step = optimizer_.StepAfter(iterations(), learning_rate);
   if (state_.type() == DataType::kFloat64) {
-    ApplyTyped<double>(bucket, begin, count, gradients);
+    ApplyTyped<double>(bucket, begin, count, step, gradients);
   } else {
-    ApplyTyped<float>(bucket, begin, count, gradients);
+    ApplyTyped<float>(bucket, begin, count, step, gradients);
   }
 }
 
 template <typename T>
 void LocalVariables::ApplyTyped(int bucket, int64_t begin, int64_t count,
-                                ModelState& gradients) {
+                                const UpdateStep& step, ModelState& gradients) {
   if (!plan_.layout().buckets()[bucket].is_trained() ||
       !updates_by_variable()) {
-    return Update<T>(bucket, begin, count, /*variable=*/{}, gradients);
+    return Update<T>(bucket, begin, count, step, /*variable=*/{}, gradients);
   }
   for (const Part& part : plan_.parts()) {
     if (part.bucket != bucket || part.bucket_offset < begin ||
@@ -91,13 +93,14 @@ void LocalVariables::ApplyTyped(int bucket, int64_t begin, int64_t count,
       continue;
     }
     const VariableSpec& variable = plan_.layout().variables()[part.variable];
-    Update<T>(bucket, part.bucket_offset, part.count,
+    Update<T>(bucket, part.bucket_offset, part.count, step,
               {variable.name, variable.shape}, gradients);
   }
 }
 
 template <typename T>
 void LocalVariables::Update(int bucket, int64_t begin, int64_t count,
+                            const UpdateStep& step,
                             const UpdatedVariable& variable,
                             ModelState& gradients) {
   const absl::Span<const std::byte> bytes = gradients.host_gradients(bucket);
@@ -111,7 +114,7 @@ void LocalVariables::Update(int bucket, int64_t begin, int64_t count,
   const Slots<T> slots = SlotsOf<T>(bucket, begin, count);
   range.slots = slots;
   range.variable = variable;
-  optimizer_.Apply(optimizer_.StepAfter(iterations()), range);
+  optimizer_.Apply(step, range);
 }
 
 void LocalVariables::EndUpdate() {

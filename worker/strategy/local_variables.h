@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -35,11 +36,12 @@ class LocalVariables {
   void Accumulate(int bucket, int64_t begin, int64_t count,
                   ModelState& gradients);
   // Applies gradients to `count` elements from `begin` on of a bucket that is
-  // not frozen, as call number iterations() + 1. `gradients` is a state of
-  // the same plan and type, whose host memory has them. If the optimizer
-  // updates whole variables, the update covers the parts that begin in this
-  // range.
-  void Apply(int bucket, int64_t begin, int64_t count, ModelState& gradients);
+  // not frozen, as call number iterations() + 1, with the learning rate of
+  // Optimizer::StepAfter. `gradients` is a state of the same plan and type,
+  // whose host memory has them. If the optimizer updates whole variables, the
+  // update covers the parts that begin in this range.
+  void Apply(int bucket, int64_t begin, int64_t count,
+             std::optional<double> learning_rate, ModelState& gradients);
   bool updates_by_variable() const { return optimizer_.updates_by_variable(); }
   // Call it when Apply had all elements; increments iterations().
   void EndUpdate();
@@ -100,10 +102,10 @@ class LocalVariables {
                        ModelState& gradients);
   template <typename T>
   void ApplyTyped(int bucket, int64_t begin, int64_t count,
-                  ModelState& gradients);
+                  const UpdateStep& step, ModelState& gradients);
   // The same for these elements only. `variable`: see UpdateRange.
   template <typename T>
-  void Update(int bucket, int64_t begin, int64_t count,
+  void Update(int bucket, int64_t begin, int64_t count, const UpdateStep& step,
               const UpdatedVariable& variable, ModelState& gradients);
   template <typename T, typename Visit>
   void VisitTyped(Visit& visit) {

@@ -137,7 +137,9 @@ absl::Status ParameterServerStrategy::PullVariables() {
   return UploadAll(plan_.layout(), state_, stream_);
 }
 
-absl::Status ParameterServerStrategy::BeginLease() {
+absl::Status ParameterServerStrategy::BeginLease(
+    std::optional<double> learning_rate) {
+  learning_rate_ = learning_rate;
   if (options_.consistency != v1::CONSISTENCY_BOUNDED) return absl::OkStatus();
   for (ChunkCalls& chunk : updated_chunks()) {
     *chunk.pull_request.mutable_joins() = options_.worker;
@@ -192,6 +194,11 @@ void ParameterServerStrategy::Send(size_t index, const v1::Progress& progress) {
   v1::PushRequest& request = chunk.push_request;
   *request.mutable_progress() = progress;
   request.mutable_progress()->set_sequence(sequence_);
+  if (learning_rate_) {
+    request.set_learning_rate(*learning_rate_);
+  } else {
+    request.clear_learning_rate();
+  }
   if (options_.consistency == v1::CONSISTENCY_BOUNDED) {
     request.mutable_clock()->set_steps(clock_);
     request.mutable_clock()->set_pauses(ends_lease_);

@@ -88,7 +88,7 @@ class ParameterServerStrategy : public Strategy {
   ~ParameterServerStrategy() override;
 
   absl::Status PullVariables() override;
-  absl::Status BeginLease() override;
+  absl::Status BeginLease(std::optional<double> learning_rate) override;
   void BeginStep(const v1::Progress& position, bool ends_lease) override;
   absl::Status GradientsReady(int bucket) override;
   void BucketFinal(int bucket) override;
@@ -164,6 +164,8 @@ class ParameterServerStrategy : public Strategy {
   // The current step, and whether its pushes have begun.
   v1::Progress position_;
   bool ends_lease_ = false;
+  // Of the current lease.
+  std::optional<double> learning_rate_;
   bool may_send_ = false;
   // Whether pushes, of the current step or the one before, have begun and not
   // ended.

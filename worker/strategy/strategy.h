@@ -4,7 +4,7 @@
 // gets variables back; it does not know about rings or servers:
 //
 //   strategy.PullVariables()              variables are current
-//   strategy.BeginLease()
+//   strategy.BeginLease(learning_rate)
 //   strategy.BeginStep(position, is_last)
 //   for each section …
 //     strategy.GradientsReady(bucket)     gradients may travel
@@ -37,8 +37,10 @@ class Strategy {
   virtual absl::Status PullVariables() = 0;
 
   // Training steps follow, the last of them with `ends_lease`. Until then other
-  // workers may have to wait for this one.
-  virtual absl::Status BeginLease() { return absl::OkStatus(); }
+  // workers may have to wait for this one. `learning_rate` is that of these
+  // steps on all replicas; nullopt: that of the optimizer's schedule. If the
+  // device updates, it gets the rate with each batch.
+  virtual absl::Status BeginLease(std::optional<double> learning_rate) = 0;
 
   // A step follows. `position` is the worker's progress with its leases
   // including this step, without a sequence number and without sums, which are

@@ -10,6 +10,7 @@
 #include "common/base/status_macros.h"
 #include "common/job/job_model.h"
 #include "common/limits.h"
+#include "common/optimizer/learning_rate.h"
 #include "glog/logging.h"
 #include "nlohmann/json.hpp"
 
@@ -29,7 +30,8 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   // A job cannot have more steps than kMaxSteps, so larger values mean "never".
   flow.checkpoint_steps_ = static_cast<int64_t>(
       std::min<uint64_t>(job.checkpoint().every_steps(), limits::kMaxSteps));
-  flow.learning_rate_ = options.learning_rate;
+  flow.scheduled_rate_ = options.learning_rate;
+  flow.replicas_ = IsSynchronous(job) ? ReplicaCount(job, world_size) : 1;
   flow.initial_iterations_ = static_cast<int64_t>(job.initial_iterations());
   flow.callbacks_ = options.callbacks != nullptr
                         ? options.callbacks
@@ -47,7 +49,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
         "steps_per_epoch: ", job.steps_per_epoch(), "; expected at most ",
         most_steps, " in steps of ", flow.step_batch_size_, " examples"));
   }
-  if (!flow.evaluate_only_ && !flow.learning_rate_) {
+  if (!flow.evaluate_only_ && !flow.scheduled_rate_) {
     return absl::InvalidArgumentError("training needs a learning rate");
   }
   if (options.restore != nullptr) {
@@ -104,6 +106,7 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
   epoch_ = restored_->epoch;
   steps_before_epoch_ = restored_->steps - restored_->counted.steps;
   next_lease_id_ = restored_->next_lease_id;
+  learning_rate_ = restored_->learning_rate;
   checkpointed_steps_ = restored_->steps;
   if (restored_->counted.examples == 0) {
     BeginNext(now);
@@ -142,6 +145,10 @@ bool JobFlow::has_ended_early() const {
   }
 }
 
+double JobFlow::RateAfter(int64_t steps) const {
+  return learning_rate_ ? *learning_rate_ : scheduled_rate_(steps);
+}
+
 bool JobFlow::EarlyCheckpointDue() const {
   return ends_early_ && checkpoints_ && checkpointed_steps_ < StepsLeased();
 }
@@ -152,7 +159,8 @@ std::optional<v1::Lease> JobFlow::Grant(TaskId worker, int live_workers) {
       // Workers that share a lease need each other to finish it, so they join
       // open ones also if the job ends early.
       return table_->Grant(worker, live_workers,
-                           ends_early_ ? 0 : StepsToCheckpoint());
+                           ends_early_ ? 0 : StepsToCheckpoint(),
+                           learning_rate_);
     case Stage::kValidating:
     case Stage::kTesting:
       if (ends_early_) return std::nullopt;
@@ -332,7 +340,10 @@ void JobFlow::BeginEpoch(const SavedSession& from, absl::Time now) {
   epoch_began_ = now - absl::Seconds(from.seconds);
   table_.emplace(PassOptions(v1::PHASE_TRAIN), from.remaining, from.counted);
   if (from.counted.examples == 0) {
-    Obey(callbacks_->EpochBegan({epoch_, learning_rate_(from.steps)}));
+    Obey(callbacks_->EpochBegan({.epoch = epoch_,
+                                 .learning_rate = RateAfter(from.steps),
+                                 .steps = from.steps,
+                                 .num_replicas = replicas_}));
   }
   actions_.push_back(EpochBegan{epoch_, from.counted.steps});
 }
@@ -350,7 +361,7 @@ void JobFlow::EndTraining(absl::Time now) {
   record_ = EpochRecord();
   record_.epoch = epoch_;
   record_.logs = Values(metrics_);
-  record_.learning_rate = learning_rate_(steps_before_epoch_);
+  record_.learning_rate = RateAfter(steps_before_epoch_);
   record_.steps = totals.steps;
   record_.examples = totals.examples;
   record_.seconds = absl::ToDoubleSeconds(now - epoch_began_);
@@ -395,15 +406,26 @@ EpochEnd JobFlow::EndOfEpoch() const {
     std::sort(logs.begin(), logs.end());
     end.logs.insert(end.logs.end(), logs.begin(), logs.end());
   }
-  end.learning_rate = learning_rate_(steps_before_epoch_);
+  end.learning_rate = RateAfter(steps_before_epoch_);
   end.iterations = initial_iterations_ + steps_before_epoch_;
   return end;
 }
 
 void JobFlow::Obey(Decision decision) {
   stopped_ = stopped_ || decision.stops_training;
+  if (decision.learning_rate) SetLearningRate(*decision.learning_rate);
   if (decision.outputs.empty()) return;
   actions_.push_back(ServeCallbacks{std::move(decision.outputs)});
+}
+
+void JobFlow::SetLearningRate(double learning_rate) {
+  if (IsLearningRate(learning_rate)) {
+    learning_rate_ = static_cast<float>(learning_rate);
+    return;
+  }
+  failure_.Update(absl::InvalidArgumentError(absl::StrCat(
+      "learning_rate: ", learning_rate, " by the callbacks of epoch ",
+      epoch_ + 1, "; expected ", kLearningRates)));
 }
 
 LeaseTable::Options JobFlow::PassOptions(v1::Phase phase) const {
@@ -438,6 +460,7 @@ SavedSession JobFlow::StartOfEpoch() const {
   saved.steps = steps_before_epoch_;
   saved.next_lease_id = next_lease_id_;
   saved.epoch_examples = epoch_examples_;
+  saved.learning_rate = learning_rate_;
   saved.remaining = {{0, epoch_examples_}};
   saved.counted.states.resize(StateSize(metrics_));
   saved.history = history_;

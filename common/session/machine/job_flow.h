@@ -61,6 +61,9 @@ class JobFlow {
   void EndEarly(absl::Time now);
   bool has_ended_early() const;
 
+  // Why the job cannot go on.
+  const absl::Status& failure() const { return failure_; }
+
   bool started() const { return stage_ != Stage::kWaiting; }
   // Whether the job is done and its last checkpoint is written.
   bool done() const { return stage_ == Stage::kDone; }
@@ -143,8 +146,15 @@ class JobFlow {
   // The epoch that has ended, for callbacks.
   EpochEnd EndOfEpoch() const;
   void Obey(Decision decision);
+  // All training leases that are granted from now on, by resumed runs of the
+  // job too, have this learning rate instead of that of the optimizer's
+  // schedule. It is rounded to float32, as Keras' optimizers keep it. Fails if
+  // no step can have it.
+  void SetLearningRate(double learning_rate);
 
   LeaseTable::Options PassOptions(v1::Phase phase) const;
+  // The learning rate of a step after so many steps of the job.
+  double RateAfter(int64_t steps) const;
   // Whether the steps since the last checkpoint are to be saved early.
   bool EarlyCheckpointDue() const;
   // The state to resume from. Call it only while no lease is open.
@@ -178,7 +188,9 @@ class JobFlow {
   bool checkpoints_ = false;
   int64_t checkpoint_epochs_ = 0;
   int64_t checkpoint_steps_ = 0;
-  std::function<double(int64_t)> learning_rate_;
+  std::function<double(int64_t)> scheduled_rate_;
+  // How many replicas take each step together.
+  int replicas_ = 1;
   // Calls of the optimizer before the job.
   int64_t initial_iterations_ = 0;
   std::shared_ptr<CallbackList> callbacks_;
@@ -193,6 +205,8 @@ class JobFlow {
   bool stopped_ = false;
   // Steps of all epochs before this one.
   int64_t steps_before_epoch_ = 0;
+  // The learning rate that was set; nullopt: the optimizer's schedule counts.
+  std::optional<double> learning_rate_;
   // The current pass; nullopt between passes.
   std::optional<LeaseTable> table_;
   uint64_t next_lease_id_ = 1;
@@ -212,6 +226,7 @@ class JobFlow {
   bool writing_last_ = false;
 
   std::vector<Action> actions_;
+  absl::Status failure_;
 };
 
 }  // namespace paceline

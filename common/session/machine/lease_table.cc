@@ -50,8 +50,9 @@ LeaseTable::LeaseTable(const Options& options,
   steps_total_ = settled_.steps + RemainingSteps();
 }
 
-std::optional<v1::Lease> LeaseTable::Grant(TaskId worker, int worker_count,
-                                           int64_t max_steps) {
+std::optional<v1::Lease> LeaseTable::Grant(
+    TaskId worker, int worker_count, int64_t max_steps,
+    std::optional<double> learning_rate) {
   int held = 0;
   OpenLease* joined = nullptr;
   for (auto& [id, open] : open_) {
@@ -72,8 +73,9 @@ std::optional<v1::Lease> LeaseTable::Grant(TaskId worker, int worker_count,
     const int64_t share =
         std::min((left + shares - 1) / shares, kMaxLeaseBatches);
     const int64_t at_once = options_.batches_at_once;
-    const v1::Lease lease =
+    v1::Lease lease =
         NextLease(std::min((share + at_once - 1) / at_once * at_once, left));
+    if (learning_rate) lease.set_learning_rate(*learning_rate);
     joined = &open_[lease.id()];
     joined->lease = lease;
   }

@@ -105,8 +105,11 @@ class LeaseTable {
 
   // The next lease for `worker`, of at most `max_steps` batches. The size
   // depends on `worker_count`. nullopt: there is no lease for this worker now.
-  std::optional<v1::Lease> Grant(TaskId worker, int worker_count,
-                                 int64_t max_steps);
+  // A new lease gets `learning_rate`; one that other workers share with this
+  // one keeps its own.
+  std::optional<v1::Lease> Grant(
+      TaskId worker, int worker_count, int64_t max_steps,
+      std::optional<double> learning_rate = std::nullopt);
 
   // Takes a report of a worker that has the lease. Returns whether the lease is
   // now finished. Reports of leases that are not open, and reports that are not

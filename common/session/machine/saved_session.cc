@@ -8,6 +8,7 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/object_reader.h"
 #include "common/limits.h"
+#include "common/optimizer/learning_rate.h"
 #include "nlohmann/json.hpp"
 
 namespace paceline {
@@ -174,19 +175,21 @@ json ToJson(const SavedSession& saved) {
   for (const EpochRecord& record : saved.history) {
     history.push_back(EpochToJson(record));
   }
-  return {{"epoch", saved.epoch},
-          {"steps", saved.steps},
-          {"next_lease_id", saved.next_lease_id},
-          {"epoch_examples", saved.epoch_examples},
-          {"remaining", remaining},
-          {"counted",
-           {{"examples", saved.counted.examples},
-            {"steps", saved.counted.steps},
-            {"states", NumbersToJson(saved.counted.states)}}},
-          {"seconds", saved.seconds},
-          {"history", history},
-          {"stopped", saved.stopped},
-          {"callbacks", saved.callbacks}};
+  json value = {{"epoch", saved.epoch},
+                {"steps", saved.steps},
+                {"next_lease_id", saved.next_lease_id},
+                {"epoch_examples", saved.epoch_examples},
+                {"remaining", remaining},
+                {"counted",
+                 {{"examples", saved.counted.examples},
+                  {"steps", saved.counted.steps},
+                  {"states", NumbersToJson(saved.counted.states)}}},
+                {"seconds", saved.seconds},
+                {"history", history},
+                {"stopped", saved.stopped},
+                {"callbacks", saved.callbacks}};
+  if (saved.learning_rate) value["learning_rate"] = *saved.learning_rate;
+  return value;
 }
 
 absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
@@ -210,7 +213,13 @@ absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
   RETURN_IF_ERROR(CheckSum(reader, saved));
   ASSIGN_OR_RETURN(saved.seconds, reader.Duration("seconds"));
   ASSIGN_OR_RETURN(saved.history, ReadHistory(reader, saved.epoch));
-  // Checkpoints of earlier releases have neither.
+  // Checkpoints of earlier releases have none of these.
+  if (value.contains("learning_rate")) {
+    ASSIGN_OR_RETURN(saved.learning_rate, reader.Number("learning_rate"));
+    if (!IsLearningRate(*saved.learning_rate)) {
+      return reader.Error("learning_rate", kLearningRates);
+    }
+  }
   if (value.contains("stopped")) {
     ASSIGN_OR_RETURN(saved.stopped, reader.Bool("stopped"));
   }

@@ -4,6 +4,7 @@
 #define PACELINE_COMMON_SESSION_MACHINE_SAVED_SESSION_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,6 +23,8 @@ struct SavedSession {
   uint64_t next_lease_id = 1;
   // Examples in an epoch.
   int64_t epoch_examples = 0;
+  // The learning rate that was set; nullopt: the optimizer's schedule counts.
+  std::optional<double> learning_rate;
   // This epoch's remaining positions, what is counted, and the time it took.
   std::vector<ExampleRange> remaining;
   PassTotals counted;

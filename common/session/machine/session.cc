@@ -157,7 +157,9 @@ void Session::State::FollowFlow(absl::Time now) {
     }
     actions.push_back(std::move(action));
   }
-  if (flow.done()) {
+  if (!flow.failure().ok()) {
+    End(flow.failure(), std::nullopt, now);
+  } else if (flow.done()) {
     End(absl::OkStatus(), std::nullopt, now);
   } else if (flow.has_ended_early() && stop_reason) {
     End(*stop_reason, std::nullopt, now);

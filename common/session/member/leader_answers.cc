@@ -6,6 +6,7 @@
 #include "absl/strings/string_view.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
+#include "common/optimizer/learning_rate.h"
 #include "common/strategy/strategy_traits.h"
 
 namespace paceline {
@@ -84,6 +85,11 @@ absl::Status CheckLease(const v1::Lease& lease) {
   if (lease.epoch() > uint32_t{INT32_MAX}) {
     return absl::InternalError(absl::StrCat("lease.epoch: ", lease.epoch(),
                                             "; expected at most ", INT32_MAX));
+  }
+  if (!IsLearningRate(lease.learning_rate())) {
+    return absl::InternalError(
+        absl::StrCat("lease.learning_rate: ", lease.learning_rate(),
+                     "; expected ", kLearningRates));
   }
   return absl::OkStatus();
 }

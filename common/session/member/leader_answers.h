@@ -17,8 +17,8 @@ absl::Duration DurationFromProto(const google::protobuf::Duration& duration);
 // job has a strategy that allows as many workers and devices.
 absl::Status CheckRegistration(const v1::RegisterResponse& response);
 
-// Internal as above, unless the lease has an id, a phase, and a valid range of
-// positions in an epoch.
+// Internal as above, unless the lease has an id, a phase, a valid range of
+// positions in an epoch, and a valid learning rate, if any.
 absl::Status CheckLease(const v1::Lease& lease);
 
 }  // namespace paceline

@@ -1,6 +1,8 @@
 #include "ps_server/aggregator.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -301,6 +303,44 @@ TEST_F(SynchronousAggregatorTest, ARankCountsOnce) {
   EXPECT_THAT(Words(aggregator_.HandlePush(3, Worker(1, 99), Progress(1))),
               ElementsAre("refuse 3"));
   EXPECT_EQ(aggregator_.step(), 0);
+}
+
+TEST_F(SynchronousAggregatorTest, ASumHasTheLearningRateOfItsPushes) {
+  for (const bool applies_apart : {false, true}) {
+    aggregator_ = Make(applies_apart);
+    std::vector<Decision> decisions;
+    for (const uint32_t rank : {0u, 1u, 2u}) {
+      decisions = aggregator_.HandlePush(rank, Worker(rank, 7 + rank),
+                                         Progress(1), {}, 0.25);
+    }
+    if (applies_apart) decisions = *aggregator_.HandleApply(1);
+    const auto sum = std::find_if(
+        decisions.begin(), decisions.end(), [](const Decision& decision) {
+          return decision.verdict == Verdict::kApplySum;
+        });
+    ASSERT_NE(sum, decisions.end());
+    EXPECT_EQ(sum->learning_rate, 0.25);
+    // The next step has none.
+    for (const uint32_t rank : {0u, 1u, 2u}) Push(rank, 10 + rank, 2);
+    if (!applies_apart) continue;
+    EXPECT_EQ(aggregator_.HandleApply(2)->front().learning_rate, std::nullopt);
+  }
+}
+
+TEST_F(SynchronousAggregatorTest, AStepHasOneLearningRate) {
+  aggregator_.HandlePush(1, Worker(0, 7), Progress(1), {}, 0.25);
+  for (const std::optional<double> other :
+       {std::optional(0.5), std::optional<double>()}) {
+    const auto refused =
+        aggregator_.HandlePush(2, Worker(1, 8), Progress(1), {}, other);
+    ASSERT_THAT(Words(refused), ElementsAre("refuse 2"));
+    EXPECT_EQ(refused[0].error.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(refused[0].error.message()),
+                HasSubstr("of worker-1; expected 0.25, with which worker-0"));
+  }
+  EXPECT_THAT(
+      Words(aggregator_.HandlePush(3, Worker(1, 8), Progress(1), {}, 0.25)),
+      IsEmpty());
 }
 
 TEST_F(SynchronousAggregatorTest, ASumIsNotMixedWithTheNext) {

@@ -39,7 +39,7 @@ void Apply(ChunkVariables& variables, int64_t iterations, float gradient) {
   }
   const absl::Status status = variables.Check(gradients);
   ASSERT_TRUE(status.ok()) << status;
-  variables.Apply(iterations, gradients);
+  variables.Apply({iterations}, gradients);
 }
 
 std::vector<float> ValuesOf(const SnapshotTensor& tensor) {

@@ -83,6 +83,25 @@ TEST_F(ShardTest, PushAppliesTheOptimizerAndAnswersWithVariables) {
   }
 }
 
+TEST_F(ShardTest, APushMayHaveItsLearningRate) {
+  const auto shard = MakeShard();
+  const std::vector<float> before = Values(*shard);
+  v1::PushResponse response;
+  v1::PushRequest request = PushRequest(*shard, 1, 1.0f);
+  request.set_learning_rate(0.25);
+  ASSERT_TRUE(Push(*shard, request, response).ok());
+  // The next one has none: m = 0.9 · -0.25 - 0.5.
+  ASSERT_TRUE(Push(*shard, PushRequest(*shard, 2, 1.0f), response).ok());
+  request = PushRequest(*shard, 3, 1.0f);
+  request.set_learning_rate(0);
+  ASSERT_TRUE(Push(*shard, request, response).ok());
+  const float moment = 0.9f * -0.25f - 0.5f;
+  const std::vector<float> after = Values(*shard);
+  for (size_t i = 0; i < after.size(); ++i) {
+    EXPECT_NEAR(after[i], before[i] - 0.25f + moment + 0.9f * moment, 1e-6);
+  }
+}
+
 TEST_F(ShardTest, WorksInFloat64) {
   const auto shard = MakeShard(0, 1, "", DataType::kFloat64);
   const std::vector<double> before = Values<double>(*shard);
@@ -156,6 +175,12 @@ TEST_F(ShardTest, RefusesWhatDoesNotFit) {
       {[](R& r) { r.mutable_worker()->set_incarnation(0); },
        Code::kInvalidArgument, "incarnation"},
       {[](R& r) { r.clear_progress(); }, Code::kInvalidArgument, "sequence"},
+      {[](R& r) { r.set_learning_rate(std::nan("")); }, Code::kInvalidArgument,
+       "learning_rate: nan of worker-3; expected a number from 0 to"},
+      {[](R& r) { r.set_learning_rate(-1e-9); }, Code::kInvalidArgument,
+       "learning_rate: -1e-09 of worker-3; expected"},
+      {[](R& r) { r.set_learning_rate(HUGE_VAL); }, Code::kInvalidArgument,
+       "learning_rate: inf"},
       {[](R& r) { r.mutable_gradients(0)->set_index(1); },
        Code::kInvalidArgument, "block 1"},
       {[](R& r) { *r.add_gradients() = r.gradients(0); },

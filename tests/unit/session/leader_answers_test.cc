@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -54,7 +55,10 @@ TEST(LeaderAnswersTest, LeasesThatCannotBeAreRefused) {
       [](auto& lease) { lease.set_phase(v1::Phase(9)); },
       [](auto& lease) { lease.set_begin(10); },
       [](auto& lease) { lease.set_end(uint64_t{1} << 63); },
-      [](auto& lease) { lease.set_epoch(~uint32_t{0}); }};
+      [](auto& lease) { lease.set_epoch(~uint32_t{0}); },
+      [](auto& lease) { lease.set_learning_rate(std::nan("")); },
+      [](auto& lease) { lease.set_learning_rate(-0.5); },
+      [](auto& lease) { lease.set_learning_rate(HUGE_VAL); }};
   for (const auto& change : changes) {
     v1::Lease lease = sound;
     change(lease);

@@ -76,6 +76,17 @@ TEST(LeaseTableTest, WhatIsTakenAtOnceIsNotCut) {
   EXPECT_EQ(sizes, (std::vector<int64_t>{10, 5, 5, 3}));
 }
 
+TEST(LeaseTableTest, ASharedLeaseKeepsItsLearningRate) {
+  LeaseTable::Options options;
+  options.workers_per_lease = 2;
+  const ExampleRange all = {0, 200};
+  LeaseTable table(options, absl::MakeConstSpan(&all, 1), PassTotals());
+  EXPECT_FALSE(table.Grant(kFirst, 2, kNoLimit)->has_learning_rate());
+  EXPECT_EQ(table.Grant(kFirst, 2, kNoLimit, 0.25)->learning_rate(), 0.25);
+  EXPECT_FALSE(table.Grant(kSecond, 2, kNoLimit, 0.5)->has_learning_rate());
+  EXPECT_EQ(table.Grant(kSecond, 2, kNoLimit, 0.5)->learning_rate(), 0.25);
+}
+
 TEST(LeaseTableTest, LeaseIsBounded) {
   LeaseTable table = MakeTable(1'000'000, 1);
   auto lease = table.Grant(kFirst, 1, kNoLimit);

@@ -422,6 +422,9 @@ TEST_F(SessionCheckpointTest, RefusesADamagedState) {
   expect("/epoch", int64_t{1} << 40, "epoch: ");
   expect("/epoch", 2, "history: ");
   expect("/seconds", -1, "seconds: ");
+  expect("/learning_rate", -1, "learning_rate: ");
+  expect("/learning_rate", 1e39, "learning_rate: ");
+  expect("/learning_rate", nullptr, "learning_rate: ");
   expect("/seconds", nullptr, "seconds: ");
   expect("/history/0/epoch", 3, "history[0].epoch: ");
   expect("/history/0/logs", {1}, "history[0].logs: ");

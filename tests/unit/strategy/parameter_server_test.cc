@@ -273,7 +273,7 @@ TEST_F(BoundedTest, WorkersAtDifferentSpeedsDoNotWaitForEachOtherInACircle) {
       for (int step = 0; step < kLeases * kSteps; ++step) {
         ParameterServerStrategy& strategy = *workers[w].strategy;
         if (step % kSteps == 0) {
-          ASSERT_TRUE(strategy.BeginLease().ok());
+          ASSERT_TRUE(strategy.BeginLease(std::nullopt).ok());
         }
         strategy.BeginStep(v1::Progress(), step % kSteps == kSteps - 1);
         HandOver(strategy);

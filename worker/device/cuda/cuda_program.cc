@@ -122,7 +122,8 @@ cuda::StepValues CudaProgram::StepOf(const Batch& batch) const {
                            .regularization_scale = batch.regularization_scale,
                            .number = batch.step};
   if (optimizer_ != nullptr) {
-    const UpdateStep update = optimizer_->StepAfter(state_.iterations());
+    const UpdateStep update =
+        optimizer_->StepAfter(state_.iterations(), batch.learning_rate);
     step.learning_rate = update.learning_rate;
     step.accumulation = update.accumulation;
     step.optimizer = optimizer_->ScalarsOf(update);
