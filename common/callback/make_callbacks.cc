@@ -8,6 +8,8 @@
 #include "common/base/status_macros.h"
 #include "common/callback/csv_logger.h"
 #include "common/callback/early_stopping.h"
+#include "common/callback/learning_rate_scheduler.h"
+#include "common/callback/reduce_lr_on_plateau.h"
 #include "common/callback/tensor_board.h"
 #include "common/callback/terminate_on_nan.h"
 #include "common/config/class_entry.h"
@@ -28,6 +30,8 @@ const std::vector<ClassEntry<CallbackPtr>>& CallbackEntries() {
   static const auto& entries = *new std::vector<ClassEntry<CallbackPtr>>{
       ClassEntryOf<CallbackPtr, CsvLogger>(),
       ClassEntryOf<CallbackPtr, EarlyStopping>(),
+      ClassEntryOf<CallbackPtr, LearningRateScheduler>(),
+      ClassEntryOf<CallbackPtr, ReduceLrOnPlateau>(),
       ClassEntryOf<CallbackPtr, TensorBoard>(),
       ClassEntryOf<CallbackPtr, TerminateOnNan>(),
   };
@@ -82,6 +86,10 @@ CallbackContext ContextOf(const v1::Job& job,
                           absl::Span<const OutputSpec> outputs) {
   CallbackContext context;
   context.terminates_on_nan = job.terminate_on_nan();
+  const auto& optimizer = job.optimizer().config().fields();
+  const auto rate = optimizer.find("learning_rate");
+  context.has_rate_schedule =
+      rate != optimizer.end() && rate->second.has_struct_value();
   context.directions["loss"] = Direction::kDown;
   for (const OutputSpec& output : outputs) {
     for (const std::unique_ptr<const Metric>& metric : output.metrics) {

@@ -54,11 +54,11 @@ struct Job {
   std::string optimizer;
   const DeviceUnderTest& device;
   int steps_per_execution = 1;
+  // If not null: incremented by the bytes that replicas send to each other.
+  std::atomic<int64_t>* sent_bytes = nullptr;
   // The learning rate with which the lease of each step comes. Null: leases
   // have none.
   std::function<double(int64_t step)> learning_rate = nullptr;
-  // If not null: incremented by the bytes that replicas send to each other.
-  std::atomic<int64_t>* sent_bytes = nullptr;
 };
 
 // Returns the variables of each replica at the end. CHECK-fails on invalid
