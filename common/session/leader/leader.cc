@@ -197,8 +197,7 @@ Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
                                        options_.tls)),
       session_(std::move(session)),
       service_(session_),
-      progress_bar_(options_.progress, options_.is_terminal,
-                    static_cast<int>(options_.job.epochs())),
+      progress_bar_(options_.progress, options_.is_terminal, options_.job),
       callback_writer_(options_.output_dir, options_.progress,
                        [this] { return ModelJson(options_.job, *model_); }) {
   caller_->SetJob(identity);

@@ -1,24 +1,24 @@
-// Keras 3's progress bar: on a terminal byte for byte that of verbose=1; in a
-// pipe, one line per epoch (verbose=2).
-//
-//   Epoch 1/10
-//   938/938 ━━━━━━━━━━━━━━━━━━━━ 3s 3ms/step - accuracy: 0.94 - loss: 0.20
+// Shows the epochs of a job as Keras' fit does, in the style and the detail
+// that the job asks for: a progress bar (verbose: 1), a line at the end of an
+// epoch (verbose: 2), or nothing (verbose: 0).
 //
 // Steps arrive with heartbeats, several at a time. Keras excludes the first
-// step from the time per step (on a terminal); the bar excludes the steps of
-// the first heartbeat.
+// step from the time per step of a bar; this bar excludes the steps of the
+// first heartbeat.
 #ifndef PACELINE_COMMON_SESSION_LEADER_PROGRESS_BAR_H_
 #define PACELINE_COMMON_SESSION_LEADER_PROGRESS_BAR_H_
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <ostream>
-#include <string>
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "common/session/leader/progress_style.h"
 #include "common/session/machine/session.h"
+#include "paceline/v1/job.pb.h"
 
 namespace paceline {
 
@@ -27,8 +27,9 @@ class ProgressBar {
  public:
   using Clock = std::function<absl::Time()>;
 
-  // Writes to `out`, which must outlive the bar; null: shows nothing.
-  ProgressBar(std::ostream* out, bool is_terminal, int epochs,
+  // Writes to `out`, which must outlive the bar; null: shows nothing. Unless
+  // the job says what to show, a terminal gets bars, and anything else lines.
+  ProgressBar(std::ostream* out, bool is_terminal, const v1::Job& job,
               Clock clock = absl::Now);
 
   // `epoch` counts from 0; `steps_done` were taken before a resume.
@@ -39,13 +40,15 @@ class ProgressBar {
   void EndEpoch(const EpochRecord& record);
 
  private:
-  void Draw(int64_t steps_done, int64_t steps_total, const std::string& logs,
-            bool is_last);
+  // Draws over the bar that is there.
+  void Draw(const EpochProgress& progress);
+  EpochProgress ProgressOf(int64_t steps_done, int64_t steps_total) const;
   // Seconds per step.
-  double StepTime(int64_t steps_done);
+  double StepTime(int64_t steps_done) const;
 
   std::ostream* const out_;
-  const bool is_terminal_;
+  const v1::Verbose verbose_;
+  const std::unique_ptr<const ProgressStyle> style_;
   const int epochs_;
   const Clock clock_;
 
@@ -57,7 +60,7 @@ class ProgressBar {
   absl::Time first_time_;
   int64_t drawn_steps_ = 0;
   absl::Time last_drawn_;
-  // Visible characters in the line on the terminal.
+  // Columns of the bar on the terminal.
   int64_t width_ = 0;
 };
 
