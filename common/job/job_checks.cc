@@ -168,6 +168,28 @@ absl::Status CheckData(const v1::Job& job) {
   return absl::OkStatus();
 }
 
+absl::Status CheckEpochs(const v1::Job& job) {
+  if (job.initial_epoch() >= job.epochs()) {
+    return ConfigError(
+        Path("initial_epoch"),
+        absl::StrCat("must be below epochs, ", job.epochs(),
+                     ", since epochs count from 0; got ", job.initial_epoch()));
+  }
+  if (job.data().has_validation() || job.data().validation_split() > 0) {
+    return absl::OkStatus();
+  }
+  constexpr char kNoData[] =
+      "there is no validation data; expected data.validation or "
+      "data.validation_split";
+  if (job.validation_freq() > 1 || job.validation_epochs_size() > 0) {
+    return ConfigError(Path("validation_freq"), kNoData);
+  }
+  if (job.validation_steps() > 0) {
+    return ConfigError(Path("validation_steps"), kNoData);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckBatch(const v1::Job& job) {
   if (job.batch_case() == v1::Job::BATCH_NOT_SET) {
     return ConfigError(Path("batch_size_per_replica"),
@@ -303,6 +325,7 @@ absl::Status CheckJob(const v1::Job& job) {
   RETURN_IF_ERROR(CheckData(job));
   RETURN_IF_ERROR(CheckPaths(job));
   RETURN_IF_ERROR(CheckWeightsField(job));
+  RETURN_IF_ERROR(CheckEpochs(job));
   RETURN_IF_ERROR(CheckBatch(job));
   RETURN_IF_ERROR(CheckCheckpoint(job));
   if (job.evaluator()) RETURN_IF_ERROR(CheckEvaluator(job));

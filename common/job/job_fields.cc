@@ -8,6 +8,7 @@
 #include "common/config/keras_object.h"
 #include "common/config/message_fields.h"
 #include "common/data_source/sources.h"
+#include "common/job/fit_fields.h"
 #include "common/job/inner_model_files.h"
 #include "common/job/objective_fields.h"
 #include "common/limits.h"
@@ -89,6 +90,7 @@ v1::Job DefaultJob() {
   job.set_devices(1);
   job.set_steps_per_execution(1);
   job.set_terminate_on_nan(true);
+  job.set_progress_style(v1::PROGRESS_STYLE_KERAS3);
   return job;
 }
 
@@ -188,12 +190,15 @@ const FieldTable<Job>& FieldsOf(const Job*) {
        Optional("epochs", Whole(&Job::epochs, &Job::set_epochs),
                 Between(1, std::numeric_limits<int32_t>::max()),
                 "Passes over the data."),
+       InitialEpochField(),
        Optional("steps_per_epoch",
                 Whole(&Job::steps_per_epoch, &Job::set_steps_per_epoch),
                 Between(0, std::numeric_limits<int32_t>::max()),
                 "Steps in an epoch, the data being repeated as needed, so that "
                 "a batch may have the end of one pass and the start of the "
                 "next; 0: until the data ends once."),
+       ValidationFreqField(),
+       ValidationStepsField(),
        Optional("checkpoint",
                 Inner(&Job::has_checkpoint, &Job::checkpoint,
                       &Job::mutable_checkpoint),
@@ -272,6 +277,8 @@ const FieldTable<Job>& FieldsOf(const Job*) {
        Optional("callbacks", Repeated(&Job::callbacks, &Job::mutable_callbacks),
                 "Keras' callbacks, which get the end of each epoch in this "
                 "order."),
+       VerboseField(),
+       ProgressField(),
        Optional("weights", File(&Job::weights, &Job::mutable_weights),
                 "Initial values of all variables: a `.keras`, `.weights.h5`, "
                 "`.h5` or `.safetensors` file of a model with the same layers, "

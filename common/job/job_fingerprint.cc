@@ -50,6 +50,8 @@ std::string JobFingerprint(const v1::Job& job) {
   v1::Job same = job;
   same.clear_cluster();
   same.clear_evaluator();
+  same.clear_verbose();
+  same.clear_progress_style();
   ChangeFiles(same, DropFolder);
   return absl::StrFormat("%016x", Hash(SerializeInOrder(same)));
 }

@@ -1,5 +1,6 @@
 // What a job can say of its cluster, data and steps, each tried by a run.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +13,7 @@
 namespace paceline {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::DoubleNear;
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -21,6 +23,10 @@ using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 using ::testing::Pointwise;
 using ::testing::SizeIs;
+
+constexpr char kValidation[] =
+    "data.validation={idx: {features: test-images, labels: test-labels}, "
+    "scale: 0.00392156862745098}";
 
 // Runs the job with each override; expects success.
 nlohmann::json RunWith(const SmallJob& job,
@@ -84,9 +90,7 @@ TEST(JobOptionsTest, GlobalBatchSizeIsSharedOut) {
 
 TEST(JobOptionsTest, ValidationSet) {
   SmallJob job;
-  const nlohmann::json result =
-      RunWith(job, {"data.validation={idx: {features: test-images, labels: "
-                    "test-labels}, scale: 0.00392156862745098}"});
+  const nlohmann::json result = RunWith(job, {kValidation});
   EXPECT_THAT(Column(result, "examples"), Each(kTrainExamples));
   // The set is that of the test, and the last epoch's variables are those that
   // the test sees.
@@ -94,6 +98,66 @@ TEST(JobOptionsTest, ValidationSet) {
   EXPECT_NEAR(Column(result, "val_loss").back(), evaluation.at("loss"), 1e-5);
   EXPECT_DOUBLE_EQ(Column(result, "val_accuracy").back(),
                    evaluation.at("accuracy"));
+}
+
+// The epochs whose rows have values of a validation.
+std::vector<int> ValidatedEpochs(const nlohmann::json& result) {
+  std::vector<int> epochs;
+  for (const auto& row : result.at("history")) {
+    if (row.contains("val_loss") && row.contains("val_accuracy")) {
+      epochs.push_back(row.at("epoch"));
+    }
+  }
+  return epochs;
+}
+
+TEST(JobOptionsTest, BeginsAndValidatesWhenTheJobSays) {
+  SmallJob job;
+  const nlohmann::json result =
+      RunWith(job, {kValidation, "epochs=6", "initial_epoch=2",
+                    "validation_freq=[1, 4, 6]", "validation_steps=2"});
+  EXPECT_THAT(Column(result, "epoch"), ElementsAre(2, 3, 4, 5));
+  EXPECT_THAT(Column(result, "examples"), Each(kTrainExamples));
+  EXPECT_THAT(ValidatedEpochs(result), ElementsAre(3, 5));
+  // A share of the first two batches, and not of all examples.
+  const double right = result.at("history").back().at("val_accuracy");
+  EXPECT_NEAR(right * 2 * kBatchSize, std::round(right * 2 * kBatchSize), 1e-6);
+  EXPECT_NE(result.at("history").back().at("val_loss"),
+            result.at("evaluation").at("loss"));
+  const std::vector<std::string> rows =
+      Lines(ReadText(job.output_dir() + "/history.csv"));
+  ASSERT_THAT(rows, SizeIs(5));
+  EXPECT_EQ(rows[0],
+            "epoch,accuracy,examples,learning_rate,loss,seconds,steps,"
+            "val_accuracy,val_loss");
+  EXPECT_THAT(rows[1], MatchesRegex("2,.*,10,NA,NA"));
+  EXPECT_THAT(rows[2], MatchesRegex("3,.*,10,[0-9.e-]+,[0-9.e-]+"));
+}
+
+TEST(JobOptionsTest, AResumeKeepsToTheEpochsOfTheCheckpoint) {
+  SmallJob job;
+  RunWith(job,
+          {kValidation, "epochs=3", "initial_epoch=1", "validation_freq=2"});
+  Process run =
+      job.Run({"--set", kValidation, "--set", "epochs=6", "--set",
+               "initial_epoch=4", "--set", "validation_freq=2", "--resume"});
+  ASSERT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  const nlohmann::json result = job.Result();
+  EXPECT_THAT(Column(result, "epoch"), ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(ValidatedEpochs(result), ElementsAre(1, 3, 5));
+}
+
+TEST(JobOptionsTest, ShowsWhatTheJobAsksFor) {
+  SmallJob job;
+  Process silent = job.Run({"--set", "verbose=0"});
+  ASSERT_EQ(silent.Wait(kJobLimit), 0) << silent.Errors();
+  EXPECT_THAT(silent.Output(), MatchesRegex("loss: [^\n]*\n"))
+      << "the evaluation alone";
+  Process bars = job.Run({"--set", "verbose=1", "--set", "progress=keras2"});
+  ASSERT_EQ(bars.Wait(kJobLimit), 0) << bars.Errors();
+  EXPECT_THAT(bars.Output(),
+              ContainsRegex("\r10/10 \\[={30}\\] - [0-9]+s [0-9]+[mu]?s/step - "
+                            "loss: [0-9.]+ - accuracy: [0-9.]+ *\n"));
 }
 
 TEST(JobOptionsTest, ArraysNamedByTheModelsLayers) {

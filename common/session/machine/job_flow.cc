@@ -24,6 +24,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   flow.connects_only_ = options.connects_only;
   flow.evaluate_only_ = !options.evaluate_checkpoint.empty();
   flow.epochs_ = std::max<int>(job.epochs(), 1);
+  flow.first_epoch_ = static_cast<int>(job.initial_epoch());
   flow.steps_per_epoch_ = static_cast<int64_t>(job.steps_per_epoch());
   flow.checkpoints_ = job.has_checkpoint();
   flow.checkpoint_epochs_ = job.checkpoint().every_epochs();
@@ -43,6 +44,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   if (flow.worker_batch_size_ < 1) {
     return absl::InvalidArgumentError("the job has no batch size");
   }
+  flow.validation_ = ValidationSchedule(job, flow.step_batch_size_);
   const int64_t most_steps = limits::kMaxExamples / flow.step_batch_size_;
   if (job.steps_per_epoch() > static_cast<uint64_t>(most_steps)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -60,6 +62,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
           absl::StrCat("cannot use ", options.restore_path, "/manifest.json"));
     }
     flow.restored_ = *std::move(saved);
+    flow.first_epoch_ = flow.restored_->first_epoch;
     // The history stays in result.json even if this run fails before its first
     // epoch ends.
     flow.history_ = std::move(flow.restored_->history);
@@ -99,7 +102,9 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
   }
   epoch_examples_ =
       steps_per_epoch_ > 0 ? steps_per_epoch_ * step_batch_size_ : sizes.train;
+  sizes_.validation = validation_.Examples(sizes.validation);
   if (!restored_) {
+    epoch_ = first_epoch_;
     BeginEpoch(StartOfEpoch(), now);
     return absl::OkStatus();
   }
@@ -296,7 +301,7 @@ void JobFlow::Advance(absl::Time now) {
 
 void JobFlow::AdvanceTraining(absl::Time now) {
   // An epoch whose validation would not end is saved before it.
-  const bool is_saved_first = EarlyCheckpointDue() && sizes_.validation > 0;
+  const bool is_saved_first = EarlyCheckpointDue() && ValidatesNext();
   if (table_->Done() && !is_saved_first) {
     EndTraining(now);
   } else if (!table_->HasOpenLeases() &&
@@ -367,7 +372,7 @@ void JobFlow::EndTraining(absl::Time now) {
   record_.seconds = absl::ToDoubleSeconds(now - epoch_began_);
   next_lease_id_ = table_->next_lease_id();
   table_.reset();
-  if (sizes_.validation > 0) {
+  if (ValidatesNext()) {
     BeginEvaluation(v1::PHASE_VALIDATION, sizes_.validation);
   } else {
     EndEpoch(now);
@@ -456,6 +461,7 @@ SavedSession JobFlow::Save(absl::Time now) const {
 
 SavedSession JobFlow::StartOfEpoch() const {
   SavedSession saved;
+  saved.first_epoch = first_epoch_;
   saved.epoch = epoch_;
   saved.steps = steps_before_epoch_;
   saved.next_lease_id = next_lease_id_;
@@ -524,7 +530,7 @@ absl::Status JobFlow::CheckInvariants() const {
     return error(-StepsToCheckpoint(), " steps are leased beyond a checkpoint");
   }
   const bool trains = started() && !connects_only_ && !evaluate_only_;
-  if (trains && history_.size() != static_cast<size_t>(epoch_)) {
+  if (trains && history_.size() != static_cast<size_t>(epoch_ - first_epoch_)) {
     return error("the history has ", history_.size(), " epochs");
   }
   if (snapshot_pending_ && !(writing_ && stage_ == Stage::kCheckpoint)) {

@@ -24,6 +24,7 @@
 #include "common/session/machine/member_requests.h"
 #include "common/session/machine/saved_session.h"
 #include "common/session/machine/session.h"
+#include "common/session/machine/validation_schedule.h"
 
 namespace paceline {
 
@@ -105,7 +106,7 @@ class JobFlow {
   //    or while a checkpoint is taken.
   //  * A training pass has the examples of an epoch.
   //  * No lease extends beyond the step of the next checkpoint.
-  //  * The history has every finished epoch.
+  //  * The history has every finished epoch since the first one.
   //  * A checkpoint whose snapshot is awaited is also still to be written. No
   //    checkpoint is under way at the end of the job.
   // For tests; takes time in proportion to the open leases.
@@ -164,6 +165,10 @@ class JobFlow {
   bool CheckpointDueAfterEpoch() const;
   // Steps that may be leased before the next checkpoint by `every_steps`.
   int64_t StepsToCheckpoint() const;
+  // Whether a validation follows the current epoch.
+  bool ValidatesNext() const {
+    return sizes_.validation > 0 && validation_.Follows(epoch_);
+  }
   bool AllEpochsDone() const { return stopped_ || epoch_ >= epochs_; }
   // The values of the job's first `metrics.size()` metrics in this pass so far.
   // Empty before the first example.
@@ -176,6 +181,9 @@ class JobFlow {
   // The loss and the metrics of the job.
   std::vector<LoggedMetric> metrics_;
   int epochs_ = 1;
+  // The first epoch of the history.
+  int first_epoch_ = 0;
+  ValidationSchedule validation_;
   // Examples in a global training step, and in an evaluation step.
   int64_t step_batch_size_ = 1;
   int64_t steps_per_execution_ = 1;

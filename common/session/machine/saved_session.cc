@@ -78,19 +78,19 @@ absl::StatusOr<EpochRecord> ReadRecord(const ObjectReader& reader, int epoch) {
   return record;
 }
 
-// Reads the records of all epochs before `epochs`.
+// Reads the records of the `count` epochs from `first`.
 absl::StatusOr<std::vector<EpochRecord>> ReadHistory(const ObjectReader& reader,
-                                                     int epochs) {
+                                                     int first, int count) {
   ASSIGN_OR_RETURN(const json* list, reader.List("history"));
-  if (list->size() != static_cast<size_t>(epochs)) {
+  if (list->size() != static_cast<size_t>(count)) {
     return reader.Error("history",
-                        absl::StrCat(epochs, " entries, one an epoch"));
+                        absl::StrCat(count, " entries, one an epoch"));
   }
   std::vector<EpochRecord> history;
-  for (int epoch = 0; epoch < epochs; ++epoch) {
-    const ObjectReader entry(
-        (*list)[epoch], reader.Below(absl::StrCat("history[", epoch, "]")));
-    ASSIGN_OR_RETURN(history.emplace_back(), ReadRecord(entry, epoch));
+  for (int i = 0; i < count; ++i) {
+    const ObjectReader entry((*list)[i],
+                             reader.Below(absl::StrCat("history[", i, "]")));
+    ASSIGN_OR_RETURN(history.emplace_back(), ReadRecord(entry, first + i));
   }
   return history;
 }
@@ -175,7 +175,8 @@ json ToJson(const SavedSession& saved) {
   for (const EpochRecord& record : saved.history) {
     history.push_back(EpochToJson(record));
   }
-  json value = {{"epoch", saved.epoch},
+  json value = {{"first_epoch", saved.first_epoch},
+                {"epoch", saved.epoch},
                 {"steps", saved.steps},
                 {"next_lease_id", saved.next_lease_id},
                 {"epoch_examples", saved.epoch_examples},
@@ -198,6 +199,11 @@ absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
   ASSIGN_OR_RETURN(const int64_t epoch,
                    reader.Count("epoch", std::numeric_limits<int>::max()));
   saved.epoch = static_cast<int>(epoch);
+  // Jobs of earlier releases began with epoch 0.
+  if (value.contains("first_epoch")) {
+    ASSIGN_OR_RETURN(const int64_t first, reader.Count("first_epoch", epoch));
+    saved.first_epoch = static_cast<int>(first);
+  }
   ASSIGN_OR_RETURN(saved.steps, reader.Count("steps", limits::kMaxSteps));
   ASSIGN_OR_RETURN(const int64_t next_lease_id,
                    reader.Count("next_lease_id", limits::kMaxSteps, 1));
@@ -212,7 +218,8 @@ absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
                                saved.epoch_examples, saved.steps));
   RETURN_IF_ERROR(CheckSum(reader, saved));
   ASSIGN_OR_RETURN(saved.seconds, reader.Duration("seconds"));
-  ASSIGN_OR_RETURN(saved.history, ReadHistory(reader, saved.epoch));
+  ASSIGN_OR_RETURN(saved.history, ReadHistory(reader, saved.first_epoch,
+                                              saved.epoch - saved.first_epoch));
   // Checkpoints of earlier releases have none of these.
   if (value.contains("learning_rate")) {
     ASSIGN_OR_RETURN(saved.learning_rate, reader.Number("learning_rate"));

@@ -16,6 +16,8 @@ namespace paceline {
 
 // The state of a job between two leases.
 struct SavedSession {
+  // The epoch with which the job began.
+  int first_epoch = 0;
   // The epoch to continue; equals the number of epochs when all are done.
   int epoch = 0;
   // Steps of the whole job.

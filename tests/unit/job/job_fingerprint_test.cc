@@ -20,6 +20,17 @@ TEST(JobFingerprint, KeepsItsValue) {
   EXPECT_EQ(JobFingerprint(job), "3c229c3c750ce4b0");
 }
 
+TEST(JobFingerprint, DoesNotDependOnWhatIsShown) {
+  v1::Job job;
+  job.set_name("digits");
+  v1::Job other = job;
+  other.set_verbose(v1::VERBOSE_SILENT);
+  other.set_progress_style(v1::PROGRESS_STYLE_KERAS2);
+  EXPECT_EQ(JobFingerprint(job), JobFingerprint(other));
+  other.set_validation_freq(2);
+  EXPECT_NE(JobFingerprint(job), JobFingerprint(other));
+}
+
 // A source without a message of its own: also when it gets another field.
 TEST(JobFingerprint, OfAnArchiveKeepsItsValue) {
   v1::Job job;

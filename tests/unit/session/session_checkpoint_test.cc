@@ -386,6 +386,33 @@ TEST_F(SessionCheckpointTest, FinishedJobTrainsNoMore) {
   EXPECT_EQ(session_->history().size(), 1);
 }
 
+// As after `--set epochs=4` and another initial epoch.
+TEST_F(SessionCheckpointTest, ItsEpochBeatsTheInitialOne) {
+  options_.job.set_epochs(3);
+  options_.job.set_initial_epoch(1);
+  options_.job.mutable_checkpoint()->set_every_epochs(1);
+  Start();
+  const auto checkpoint = WorkUntilCheckpoint();
+  ASSERT_TRUE(checkpoint);
+  EXPECT_EQ(checkpoint->state->at("first_epoch"), 1);
+  EXPECT_EQ(checkpoint->state->at("epoch"), 2);
+  for (const int initial_epoch : {0, 1, 3}) {
+    SCOPED_TRACE(initial_epoch);
+    options_.restore = checkpoint->state;
+    options_.restore_path = "/out/checkpoint/100";
+    options_.job.set_epochs(4);
+    options_.job.set_initial_epoch(initial_epoch);
+    for (const TaskId task : {kPs0, kWorker0, kWorker1}) Restart(task);
+    Start();
+    const auto began = Take<EpochBegan>();
+    ASSERT_TRUE(began);
+    EXPECT_EQ(began->epoch, 2);
+    ASSERT_EQ(session_->history().size(), 1u);
+    EXPECT_EQ(session_->history()[0].epoch, 1);
+    EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
+  }
+}
+
 TEST_F(SessionCheckpointTest, RefusesADamagedState) {
   options_.job.set_epochs(2);
   options_.job.mutable_checkpoint()->set_every_steps(130);
@@ -421,6 +448,8 @@ TEST_F(SessionCheckpointTest, RefusesADamagedState) {
   expect("/next_lease_id", ~uint64_t{0}, "next_lease_id: ");
   expect("/epoch", int64_t{1} << 40, "epoch: ");
   expect("/epoch", 2, "history: ");
+  expect("/first_epoch", -1, "first_epoch: ");
+  expect("/first_epoch", 2, "first_epoch: ");
   expect("/seconds", -1, "seconds: ");
   expect("/learning_rate", -1, "learning_rate: ");
   expect("/learning_rate", 1e39, "learning_rate: ");

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/limits.h"
+#include "common/session/machine/validation_schedule.h"
 #include "tests/unit/session/session_fixture.h"
 
 namespace paceline {
@@ -161,6 +162,81 @@ TEST_F(SessionTest, TrainsToTheEnd) {
     EXPECT_TRUE(Leave(task, absl::OkStatus()).ok());
   }
   EXPECT_TRUE(session_->AllGone(now_));
+}
+
+// The epochs of a finished job whose record has values of a validation.
+std::vector<int> ValidatedEpochs(const Session& session) {
+  std::vector<int> epochs;
+  for (const EpochRecord& record : session.history()) {
+    if (!record.validation_logs.empty()) epochs.push_back(record.epoch);
+  }
+  return epochs;
+}
+
+TEST_F(SessionTest, BeginsWithTheInitialEpoch) {
+  options_.job.set_epochs(4);
+  options_.job.set_initial_epoch(2);
+  Start();
+  const auto began = Take<EpochBegan>();
+  ASSERT_TRUE(began);
+  EXPECT_EQ(began->epoch, 2);
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->epoch(), 2);
+  Finish(kWorker0, *lease);
+  WorkUntilIdle(kWorker0);
+  EXPECT_TRUE(session_->ended());
+  ASSERT_EQ(session_->history().size(), 2u);
+  EXPECT_EQ(session_->history()[0].epoch, 2);
+  EXPECT_EQ(session_->history()[1].epoch, 3);
+  EXPECT_EQ(session_->history()[1].learning_rate, 1.0 / 201)
+      << "steps count from 0";
+  EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
+}
+
+TEST_F(SessionTest, ValidatesEverySoManyEpochs) {
+  options_.job.set_epochs(5);
+  options_.job.set_validation_freq(2);
+  validation_examples_ = 50;
+  Start();
+  EXPECT_EQ(WorkUntilIdle(kWorker0), 5 * 1000 + 2 * 50);
+  EXPECT_THAT(ValidatedEpochs(*session_), ElementsAre(1, 3));
+}
+
+TEST_F(SessionTest, ValidatesAfterTheEpochsOfAList) {
+  options_.job.set_epochs(4);
+  options_.job.set_initial_epoch(1);
+  for (const int epoch : {1, 4, 3}) options_.job.add_validation_epochs(epoch);
+  validation_examples_ = 50;
+  Start();
+  EXPECT_EQ(WorkUntilIdle(kWorker0), 3 * 1000 + 2 * 50);
+  EXPECT_THAT(ValidatedEpochs(*session_), ElementsAre(2, 3));
+}
+
+TEST_F(SessionTest, ValidatesOnTheFirstSteps) {
+  options_.job.set_validation_steps(3);
+  validation_examples_ = 105;
+  Start();
+  int64_t examples = 0;
+  while (const auto lease = Acquire(kWorker1)) {
+    if (lease->phase() == v1::PHASE_VALIDATION) {
+      EXPECT_LE(lease->end(), 30u);
+      examples += lease->end() - lease->begin();
+    }
+    Finish(kWorker1, *lease);
+  }
+  EXPECT_EQ(examples, 30);
+}
+
+TEST(ValidationScheduleTest, TakesNoMoreExamplesThanThereAre) {
+  v1::Job job;
+  EXPECT_EQ(ValidationSchedule(job, 60).Examples(1000), 1000);
+  job.set_validation_steps(2);
+  EXPECT_EQ(ValidationSchedule(job, 60).Examples(1000), 120);
+  EXPECT_EQ(ValidationSchedule(job, 60).Examples(119), 119);
+  EXPECT_EQ(ValidationSchedule(job, 60).Examples(0), 0);
+  job.set_validation_steps(~uint64_t{0});
+  EXPECT_EQ(ValidationSchedule(job, 60).Examples(1000), 1000);
 }
 
 TEST_F(SessionTest, RepeatedRequestGetsTheSameLease) {
