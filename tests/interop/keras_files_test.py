@@ -6,7 +6,8 @@ For each model: Keras makes it, with random weights and moving statistics, and c
 goes on with its file, and so does Keras, over the same batches of Fashion-MNIST. Then the losses of
 each step must be equal, and what the job writes must load into Keras, with equal weights and state of
 the optimizer; both go on once more, each from the other's file. The losses must be the same when a job
-takes the weights from a checkpoint of TensorFlow, and all else from a file with other weights.
+takes the weights from a checkpoint of TensorFlow, and all else from a file with other weights. Some
+cases go on from the optimizer's state in a checkpoint and in a legacy file, too.
 """
 
 import pathlib
@@ -288,6 +289,8 @@ CASES = {
 }
 # A policy, and the name of its case.
 MIXED = "mixed_float16"
+# Go on from the slots of a legacy file and of a checkpoint of TensorFlow, too.
+OTHER_FORMATS = ("separable_adam", "tutorial_rmsprop")
 LOSS_WEIGHTS = {"several_adam": {"digit": 1.0, "is_odd": 0.4}}
 METRICS = {"several_adam": {"digit": ["accuracy"], "is_odd": ["binary_accuracy", "mae"]}}
 
@@ -423,6 +426,19 @@ def run_case(binaries, folder, name, checks):
     output = train_job(binaries, folder, f"{name}_2", folder / f"{name}_theirs.keras", *halves[1])
     checks.same_losses("losses, going on", columns(output / "steps.csv")["loss"], theirs, 1e-3)
     checks.same_model("both, going on", keras.models.load_model(output / "model.keras"), loaded)
+    if name not in OTHER_FORMATS:
+        return
+    # `model` has not gone on.
+    model.save(folder / f"{name}_theirs.h5")
+    checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer).save(folder / f"{name}_slots")
+    for what, start, more in (
+        ("a legacy file", f"{name}_theirs.h5", {}),
+        ("a checkpoint", f"{name}_other.keras", {"weights": checkpoint}),
+    ):
+        job = f"{name}_{what.split()[-1]}_slots"
+        output = train_job(binaries, folder, job, folder / start, *halves[1], **more)
+        checks.same_losses(f"losses, going on from {what}", columns(output / "steps.csv")["loss"], theirs, 1e-3)
+        checks.same_model(f"going on from {what}", keras.models.load_model(output / "model.keras"), loaded)
 
 
 def run_mixed(binaries, folder, checks):
