@@ -206,8 +206,14 @@ absl::Status LoadInnerModels(const std::string& job_path,
       if (config->Find("name") == nullptr) {
         (*config)["name"] = loaded->model.name();
       }
-      (*config)["layers"] = std::move(loaded->config.model["layers"]);
-      SetLines(line, (*config)["layers"]);
+      for (Value::Entry& entry : loaded->config.model.as_map()) {
+        const bool is_wanted =
+            entry.key == "layers" ||
+            (entry.key == "outputs" && config->Find("outputs") == nullptr);
+        if (!is_wanted) continue;
+        SetLines(line, entry.value);
+        (*config)[entry.key] = std::move(entry.value);
+      }
       if (IsJson((*config)["path"].as_string())) (*config)["path"] = "";
     } else {
       RETURN_IF_ERROR(LoadInnerModels(job_path, may_read, inner, has_precision,

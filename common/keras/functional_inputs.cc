@@ -24,11 +24,10 @@ namespace {
 // Arguments nest as lists of tensors; Keras' deepest have two levels.
 constexpr int kMaxArgumentNesting = 8;
 
-// The name of the call that gives a tensor.
-absl::StatusOr<std::string> CallOfTensor(const Value& tensor,
-                                         const Path& path) {
+absl::StatusOr<std::string> ReadTensorName(const Value& tensor,
+                                           const Path& path) {
   ASSIGN_OR_RETURN(const KerasHistory history, HistoryOfTensor(tensor, path));
-  return NameOfCall(history.layer, history.call);
+  return NameOfTensor(history);
 }
 
 absl::Status AddTensors(const Value& argument, const Path& path, int nesting,
@@ -38,7 +37,7 @@ absl::Status AddTensors(const Value& argument, const Path& path, int nesting,
                                           kMaxArgumentNesting, " lists"));
   }
   if (IsTensor(argument)) {
-    ASSIGN_OR_RETURN(names.emplace_back(), CallOfTensor(argument, path));
+    ASSIGN_OR_RETURN(names.emplace_back(), ReadTensorName(argument, path));
     return absl::OkStatus();
   }
   if (!argument.is_list()) return absl::OkStatus();
@@ -149,7 +148,7 @@ std::vector<std::string> FirstOfEach(const std::vector<std::string>& names) {
   return firsts;
 }
 
-// Adds the names of the calls that a call reads by keywords, behind those that
+// Adds the names of what a call reads by keywords, behind those that
 // it reads by position. Keras walks them in the order of the keys, and names
 // what is in its files by the order in which that walk comes to a layer first,
 // so that must not differ from ours.
@@ -167,9 +166,9 @@ absl::Status AddKeywordTensors(const Value& entry, const Value& node,
     if (AttentionArgument(keyword.key) < names.size()) {
       return ConfigError(keyword_path, "is also given by position");
     }
-    ASSIGN_OR_RETURN(const std::string call,
-                     CallOfTensor(keyword.value, keyword_path));
-    (IsMaskInput(entry, keyword) ? masks : by_keyword)[keyword.key] = call;
+    ASSIGN_OR_RETURN(const std::string tensor,
+                     ReadTensorName(keyword.value, keyword_path));
+    (IsMaskInput(entry, keyword) ? masks : by_keyword)[keyword.key] = tensor;
   }
   std::map<std::string, std::string> all = by_keyword;
   all.insert(masks.begin(), masks.end());

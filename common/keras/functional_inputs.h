@@ -14,8 +14,8 @@
 
 namespace paceline {
 
-// For each call of an entry of a Functional's `layers`, the names of the calls
-// that it reads, in the order of its arguments, without masks (see
+// For each call of an entry of a Functional's `layers`, the names of the
+// tensors that it reads, in the order of its arguments, without masks (see
 // mask_operations.h); none for an Input. Unimplemented for keyword arguments
 // that we do not know.
 absl::StatusOr<std::vector<std::vector<std::string>>> ReadInboundNodes(

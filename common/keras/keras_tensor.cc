@@ -7,8 +7,8 @@
 #include "absl/strings/match.h"
 #include "common/base/status_macros.h"
 #include "common/keras/config_keys.h"
-#include "common/keras/not_supported.h"
 #include "common/limits.h"
+#include "common/model/output_name.h"
 #include "common/model/repeated_call.h"
 
 namespace paceline {
@@ -25,14 +25,16 @@ absl::StatusOr<KerasHistory> ReadKerasHistory(const Value& value,
     return ConfigError(path, "expected [\"name\", 0, 0]");
   }
   const Value::List& list = value.as_list();
-  if (list[2].as_int() != 0) {
-    return NotSupported(path, "layers with several outputs");
-  }
-  return KerasHistory{list[0].as_string(), static_cast<int>(list[1].as_int())};
+  return KerasHistory{list[0].as_string(), static_cast<int>(list[1].as_int()),
+                      static_cast<int>(list[2].as_int())};
 }
 
 std::string NameOfCall(absl::string_view layer, int call) {
   return call == 0 ? std::string(layer) : RepeatedCallName(layer, call);
+}
+
+std::string NameOfTensor(const KerasHistory& history) {
+  return NameOfOutput(NameOfCall(history.layer, history.call), history.output);
 }
 
 bool IsTensor(const Value& value) {

@@ -11,21 +11,25 @@
 
 namespace paceline {
 
-// Whose output a tensor is: ["name", call, 0].
+// Which output of which call a tensor is: ["name", call, output].
 struct KerasHistory {
   std::string layer;
   // From 0; but in `output_layers` the calls of a Functional count from 1.
   int call = 0;
+  // 0, but of a model with several outputs.
+  int output = 0;
 };
 absl::StatusOr<KerasHistory> ReadKerasHistory(const Value& value,
                                               const Path& path);
 
 // The name of a call of a layer: that of the layer for call 0.
 std::string NameOfCall(absl::string_view layer, int call);
+// The name of a tensor in a job (output_name.h).
+std::string NameOfTensor(const KerasHistory& history);
 
 // Whether an argument of a call is a tensor.
 bool IsTensor(const Value& value);
-// The call that gives a tensor: {config: {keras_history: ["name", 0, 0]}}.
+// What gives a tensor: {config: {keras_history: ["name", 0, 0]}}.
 absl::StatusOr<KerasHistory> HistoryOfTensor(const Value& tensor,
                                              const Path& path);
 

@@ -80,7 +80,7 @@ bool AreSameTensor(const Value& a, const Value& b) {
   const absl::StatusOr<KerasHistory> of_a = HistoryOfTensor(a, Path());
   const absl::StatusOr<KerasHistory> of_b = HistoryOfTensor(b, Path());
   return of_a.ok() && of_b.ok() && of_a->layer == of_b->layer &&
-         of_a->call == of_b->call;
+         of_a->call == of_b->call && of_a->output == of_b->output;
 }
 
 bool AreSameTensors(const std::vector<const Value*>& a,

@@ -28,6 +28,7 @@
 #include "common/limits.h"
 #include "common/model/layers/input_layer.h"
 #include "common/model/nested_model.h"
+#include "common/model/output_name.h"
 #include "common/model/repeated_call.h"
 
 namespace paceline {
@@ -54,8 +55,10 @@ absl::StatusOr<const Value::List*> FindList(const Value& map,
   return &value->as_list();
 }
 
-// Refuses a layer that is in two of the models, which Keras marks by the same
-// shared_object_id. `seen`: the ids so far.
+// Refuses a layer that is in two of the models. Keras gives the second entry a
+// shared_object_id, but the first none, so that it makes two layers of them and
+// finds no weights for the second. In a legacy file all entries have one; those
+// of such a layer have the same. `seen`: the ids so far.
 absl::Status CheckIsInOneModel(const Value& model, const Path& path,
                                std::set<int64_t>& seen) {
   const Value* const config = model.Find("config");
@@ -67,10 +70,17 @@ absl::Status CheckIsInOneModel(const Value& model, const Path& path,
     const Value& layer = layers->as_list()[i];
     const Value* const id =
         layer.is_map() ? layer.Find("shared_object_id") : nullptr;
-    if (id != nullptr && id->kind() == Value::Kind::kInt &&
-        !seen.insert(id->as_int()).second) {
-      return NotSupported(layers_path.Index(i),
-                          "a layer that two models share");
+    if (id != nullptr && id->kind() == Value::Kind::kInt) {
+      const bool is_legacy = TextOf(layer, "module").empty();
+      if (!seen.insert(id->as_int()).second || !is_legacy) {
+        return ConfigError(
+            layers_path.Index(i),
+            absl::StrCat("the layer ", Excerpt(Value(TextOf(layer, "name"))),
+                         " is in two of the models, which Keras itself does "
+                         "not load; expected a layer in one model, which may "
+                         "be called again"),
+            absl::StatusCode::kUnimplemented);
+      }
     }
     if (!IsModelClass(TextOf(layer, "class_name"))) continue;
     RETURN_IF_ERROR(CheckIsInOneModel(layer, layers_path.Index(i), seen));
@@ -203,8 +213,8 @@ absl::Status ReadCalls(const Value& value, const Path& path, int nesting,
   return absl::OkStatus();
 }
 
-// The names of the calls that must come before one: those that it reads, and
-// the first call of its layer.
+// The names of what must come before a call: the tensors that it reads, and the
+// first call of its layer.
 std::vector<std::string> NamesBefore(const KerasObject& call) {
   std::vector<std::string> names = call.inputs;
   names.insert(names.end(), call.masked_by.begin(), call.masked_by.end());
@@ -214,17 +224,26 @@ std::vector<std::string> NamesBefore(const KerasObject& call) {
   return names;
 }
 
+using CallIndex = absl::flat_hash_map<std::string, size_t>;
+
+// The call that gives the tensor `name`.
+CallIndex::const_iterator FindCall(const CallIndex& index,
+                                   const std::string& name) {
+  const auto found = index.find(name);
+  return found != index.end() ? found : index.find(ParseOutputName(name).layer);
+}
+
 // Puts calls behind those that they read, and otherwise keeps their order.
 absl::StatusOr<std::vector<KerasObject>> SortTopologically(
     std::vector<Call> calls) {
-  absl::flat_hash_map<std::string, size_t> index;
+  CallIndex index;
   for (size_t i = 0; i < calls.size(); ++i) index.emplace(calls[i].name(), i);
   std::vector<std::vector<size_t>> readers(calls.size());
   std::vector<size_t> missing(calls.size());
   std::set<size_t> ready;
   for (size_t i = 0; i < calls.size(); ++i) {
     for (const std::string& before : NamesBefore(calls[i].object)) {
-      const auto found = index.find(before);
+      const auto found = FindCall(index, before);
       if (found == index.end()) {
         return ConfigError(
             calls[i].path.Key("inbound_nodes"),
@@ -310,7 +329,7 @@ absl::Status PutInputsFirst(const std::vector<KerasHistory>& inputs,
   return absl::OkStatus();
 }
 
-// The names of the calls whose outputs are those of a Functional.
+// The names of the tensors that are the outputs of a Functional.
 absl::StatusOr<std::vector<std::string>> ReadOutputs(const Value& config,
                                                      const Value::List& layers,
                                                      const Path& path) {
@@ -324,8 +343,9 @@ absl::StatusOr<std::vector<std::string>> ReadOutputs(const Value& config,
                  IsModelClass(TextOf(layer, "class_name")) &&
                  TextOf(layer, "class_name") != "Sequential";
         });
-    names.push_back(NameOfCall(
-        output.layer, std::max(0, output.call - (counts_from_1 ? 1 : 0))));
+    names.push_back(NameOfTensor(
+        {output.layer, std::max(0, output.call - (counts_from_1 ? 1 : 0)),
+         output.output}));
   }
   return names;
 }
@@ -356,13 +376,12 @@ absl::StatusOr<Layers> ReadFunctionalLayers(const Value& config,
                    ReadEnds(config, "input_layers", path));
   RETURN_IF_ERROR(PutInputsFirst(inputs, path, layers.list));
   ASSIGN_OR_RETURN(layers.outputs, ReadOutputs(config, *list, path));
+  CallIndex index;
+  for (size_t i = 0; i < layers.list.size(); ++i) {
+    index.emplace(TextOf(layers.list[i].config, "name"), i);
+  }
   for (const std::string& output : layers.outputs) {
-    if (std::any_of(layers.list.begin(), layers.list.end(),
-                    [&](const KerasObject& layer) {
-                      return TextOf(layer.config, "name") == output;
-                    })) {
-      continue;
-    }
+    if (FindCall(index, output) != index.end()) continue;
     return ConfigError(
         path.Key("output_layers"),
         absl::StrCat("there is no layer ", Excerpt(Value(output))));
@@ -370,13 +389,7 @@ absl::StatusOr<Layers> ReadFunctionalLayers(const Value& config,
   const bool last_is_only =
       layers.outputs.size() == 1 && !layers.list.empty() &&
       layers.list.back().config.Find("name")->as_string() == layers.outputs[0];
-  if (last_is_only) {
-    layers.outputs.clear();
-  } else if (nesting > 0) {
-    return NotSupported(path.Key("output_layers"),
-                        "models in a model with several outputs, or with one "
-                        "that their own layers read");
-  }
+  if (last_is_only) layers.outputs.clear();
   return layers;
 }
 

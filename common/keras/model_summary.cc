@@ -154,28 +154,38 @@ std::string ShapeWithBatch(const Shape& shape) {
                       absl::StrJoin(shape, ", "), ")");
 }
 
+// The shapes of the outputs of a layer; in brackets if there are several.
+std::string OutputShapes(const Graph& graph, absl::Span<const int> nodes) {
+  std::vector<std::string> shapes;
+  for (const int node : nodes) {
+    shapes.push_back(ShapeWithBatch(graph.nodes[node].output_shape));
+  }
+  if (shapes.size() == 1) return shapes[0];
+  return absl::StrCat("[", absl::StrJoin(shapes, ", "), "]");
+}
+
 // The calls of a layer.
 struct CallsOfLayer {
-  // What they read: "conv2d[0][0]", the output of call 0 of that layer.
+  // What they read: "conv2d[0][0]", output 0 of call 0 of that layer.
   std::vector<std::string> read;
-  // The node of the last one.
-  int last_node = 0;
+  // The nodes of the outputs of the last one.
+  std::vector<int> last_nodes;
 };
 
 // By child of the model; further calls have none of their own.
 std::vector<CallsOfLayer> CallsOf(const ModelTree& model) {
   std::vector<CallsOfLayer> calls(model.children.size());
   std::vector<int> call_counts(model.children.size());
-  std::vector<std::string> outputs;
+  std::vector<std::string> names;
   for (size_t i = 0; i < model.children.size(); ++i) {
     const ModelTree::Child& child = model.children[i];
     const size_t layer = child.callee < 0 ? i : child.callee;
-    outputs.push_back(absl::StrCat(model.children[layer].name, "[",
-                                   call_counts[layer]++, "][0]"));
-    for (const int input : child.inputs) {
-      calls[layer].read.push_back(outputs[input]);
+    names.push_back(absl::StrCat(model.children[layer].name, "[",
+                                 call_counts[layer]++, "]"));
+    for (const auto& [input, output] : child.inputs) {
+      calls[layer].read.push_back(absl::StrCat(names[input], "[", output, "]"));
     }
-    calls[layer].last_node = child.node;
+    calls[layer].last_nodes = child.nodes;
   }
   return calls;
 }
@@ -184,9 +194,12 @@ std::vector<CallsOfLayer> CallsOf(const ModelTree& model) {
 bool IsChain(const ModelTree& model, absl::Span<const int> order) {
   if (order.size() < model.children.size()) return false;
   for (size_t i = 0; i < order.size(); ++i) {
-    const std::vector<int>& inputs = model.children[order[i]].inputs;
+    const std::vector<ModelTree::Source>& inputs =
+        model.children[order[i]].inputs;
     if (inputs.size() > 1) return false;
-    if (i > 0 && (inputs.empty() || inputs[0] != order[i - 1])) return false;
+    if (i > 0 && (inputs.empty() || inputs[0].child != order[i - 1])) {
+      return false;
+    }
   }
   return true;
 }
@@ -246,10 +259,9 @@ std::string SummarizeModel(const Graph& graph, const SummaryOptions& options) {
   std::vector<Row> rows;
   for (const int index : order) {
     const ModelTree::Child& child = model.children[index];
-    rows.push_back(
-        {absl::StrCat(child.name, " (", child.class_name(), ")"),
-         ShapeWithBatch(graph.nodes[calls[index].last_node].output_shape),
-         WithCommas(CountOf(graph, VariablesOf(child)).elements)});
+    rows.push_back({absl::StrCat(child.name, " (", child.class_name(), ")"),
+                    OutputShapes(graph, calls[index].last_nodes),
+                    WithCommas(CountOf(graph, VariablesOf(child)).elements)});
     if (is_chain) continue;
     const std::vector<std::string>& read = calls[index].read;
     rows.back().push_back(read.empty() ? "-" : absl::StrJoin(read, ", "));

@@ -74,26 +74,33 @@ Value::Map KeywordsOf(const ModelTree::Child& call) {
   return keywords;
 }
 
-// A call of a layer as Keras names it: the layer and the number of the call.
-Value HistoryOf(const ModelTree& model, int index, int first_call) {
+// An output as Keras names it: the layer, the number of the call, and that of
+// the call's output.
+Value HistoryOf(const ModelTree& model, const ModelTree::Source& source,
+                int first_call) {
+  const auto& [index, output] = source;
   const int callee = model.children[index].callee;
-  if (callee < 0) return Value::List{model.children[index].name, first_call, 0};
-  const auto calls =
-      std::count_if(model.children.begin(), model.children.begin() + index,
-                    [callee](const ModelTree::Child& child) {
-                      return child.callee == callee;
-                    });
-  return Value::List{model.children[callee].name, first_call + 1 + calls, 0};
+  if (callee < 0) {
+    return Value::List{model.children[index].name, first_call, output};
+  }
+  const auto calls = std::count_if(model.children.begin(),
+                                   model.children.begin() + source.child,
+                                   [callee](const ModelTree::Child& child) {
+                                     return child.callee == callee;
+                                   });
+  return Value::List{model.children[callee].name, first_call + 1 + calls,
+                     output};
 }
 
-// The output of a call, as an argument of another.
-Value TensorOf(const ModelTree& model, int index, const Graph& graph) {
-  const Shape& shape = graph.nodes[model.children[index].node].output_shape;
+// An output of a call, as an argument of another.
+Value TensorOf(const ModelTree& model, const ModelTree::Source& source,
+               const Graph& graph) {
+  const Shape& shape = graph.nodes[model.NodeOf(source)].output_shape;
   return Value::Map{
       {"class_name", "__keras_tensor__"},
       {"config", Value::Map{{"shape", BatchShape(shape)},
                             {"dtype", "float32"},
-                            {"keras_history", HistoryOf(model, index, 0)}}}};
+                            {"keras_history", HistoryOf(model, source, 0)}}}};
 }
 
 // Takes the last arguments of a call as those of these keywords.
@@ -109,7 +116,7 @@ void MoveToKeywords(const std::vector<std::string>& keys, Value::List& tensors,
 Value SerializeCall(const ModelTree& model, const ModelTree::Child& call,
                     const Graph& graph) {
   Value::List tensors;
-  for (const int input : call.inputs) {
+  for (const ModelTree::Source& input : call.inputs) {
     tensors.push_back(TensorOf(model, input, graph));
   }
   const Layer* const layer = call.layer;
@@ -150,8 +157,7 @@ Value SerializeSequential(const ModelTree& model, const Graph& graph) {
   for (const ModelTree::Child& child : model.children) {
     layers.push_back(SerializeChild(child, graph));
   }
-  const Value shape =
-      BatchShape(graph.nodes[model.children[0].node].output_shape);
+  const Value shape = BatchShape(graph.nodes[model.NodeOf({0})].output_shape);
   Value object = SerializeKerasObject(
       "keras", {"Sequential", Value::Map{{"name", model.name},
                                          {"trainable", model.trainable},
@@ -164,11 +170,11 @@ Value SerializeSequential(const ModelTree& model, const Graph& graph) {
 
 // An entry of input_layers or output_layers. Keras counts the calls of a
 // Functional in it from 1, since the first was its making.
-Value EndOf(const ModelTree& model, int index) {
-  const ModelTree::Child& child = model.children[index];
+Value EndOf(const ModelTree& model, const ModelTree::Source& source) {
+  const ModelTree::Child& child = model.children[source.child];
   const bool is_functional =
       child.model != nullptr && !child.model->is_sequential;
-  return HistoryOf(model, index, is_functional ? 1 : 0);
+  return HistoryOf(model, source, is_functional ? 1 : 0);
 }
 
 // Keras writes a list only if there are several.
@@ -188,10 +194,10 @@ Value SerializeFunctional(const ModelTree& model, const Graph& graph) {
   Value::List inputs;
   for (size_t i = 0; i < model.children.size(); ++i) {
     if (!model.children[i].inputs.empty()) continue;
-    inputs.push_back(EndOf(model, static_cast<int>(i)));
+    inputs.push_back(EndOf(model, {static_cast<int>(i)}));
   }
   Value::List outputs;
-  for (const int output : model.outputs) {
+  for (const ModelTree::Source& output : model.outputs) {
     outputs.push_back(EndOf(model, output));
   }
   Value object = SerializeKerasObject(

@@ -30,7 +30,7 @@ Walk WalkFromOutputs(const ModelTree& model) {
   walk.met.assign(model.children.size(), -1);
   std::vector<bool> is_visited(model.children.size());
   int met_count = 0;
-  for (const int output : model.outputs) {
+  for (const ModelTree::Source& output : model.outputs) {
     // Each child with the index of its input that comes next.
     std::vector<std::pair<int, size_t>> stack;
     const auto meet = [&](int child) {
@@ -40,12 +40,13 @@ Walk WalkFromOutputs(const ModelTree& model) {
       if (met < 0) met = met_count++;
       stack.push_back({child, 0});
     };
-    meet(output);
+    meet(output.child);
     while (!stack.empty()) {
       auto& [child, next] = stack.back();
-      const std::vector<int>& inputs = model.children[child].inputs;
+      const std::vector<ModelTree::Source>& inputs =
+          model.children[child].inputs;
       if (next < inputs.size()) {
-        meet(inputs[next++]);
+        meet(inputs[next++].child);
       } else {
         walk.left.push_back(child);
         stack.pop_back();
@@ -97,8 +98,8 @@ std::vector<int> KerasLayerOrder(const ModelTree& model, KerasRelease release) {
     const int callee = CalleeOf(model, *child);
     depth[*child] = std::max(depth[*child], layer_depth[callee]);
     layer_depth[callee] = depth[*child];
-    for (const int input : model.children[*child].inputs) {
-      depth[input] = std::max(depth[input], depth[*child] + 1);
+    for (const ModelTree::Source& input : model.children[*child].inputs) {
+      depth[input.child] = std::max(depth[input.child], depth[*child] + 1);
     }
     if (release == KerasRelease::k2) continue;
     for (const auto& [source, operation_count] :

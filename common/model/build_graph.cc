@@ -51,12 +51,17 @@ absl::Status CheckModelInputs(size_t expected, size_t given, const Path& path) {
 
 absl::Status CheckAllAreRead(const ModelTree& model, const Path& path) {
   std::vector<bool> is_read(model.children.size());
-  for (const int output : model.outputs) is_read[output] = true;
-  for (const ModelTree::Child& child : model.children) {
-    for (const int input : child.inputs) is_read[input] = true;
+  for (const ModelTree::Source& output : model.outputs) {
+    is_read[output.child] = true;
   }
-  const auto add_name = [&model](std::string* text, int output) {
-    absl::StrAppend(text, "\"", model.children[output].name, "\"");
+  for (const ModelTree::Child& child : model.children) {
+    for (const ModelTree::Source& input : child.inputs) {
+      is_read[input.child] = true;
+    }
+  }
+  const auto add_name = [&model](std::string* text,
+                                 const ModelTree::Source& output) {
+    absl::StrAppend(text, "\"", model.children[output.child].name, "\"");
   };
   for (size_t i = 0; i < model.children.size(); ++i) {
     if (is_read[i]) continue;
@@ -72,43 +77,38 @@ absl::Status CheckAllAreRead(const ModelTree& model, const Path& path) {
 class GraphBuilder {
  public:
   absl::StatusOr<Graph> Build(const v1::Model& model) && {
-    const std::vector<std::string> outputs(model.outputs().begin(),
-                                           model.outputs().end());
     NestedModel outermost;
     outermost.name = model.name();
+    outermost.outputs.assign(model.outputs().begin(), model.outputs().end());
     for (const v1::KerasObject& layer : model.layers()) {
       outermost.layers.push_back(FromProto(layer));
     }
-    ASSIGN_OR_RETURN(
-        graph_.tree,
-        AddModel(outermost, {.path = Path("model"), .prefix = ""}, outputs));
-    const std::vector<ModelTree::Child>& children = graph_.tree.children;
-    for (const int output : graph_.tree.outputs) {
-      const absl::Status status =
-          masks_.CheckModelOutput(children[output].node);
+    ASSIGN_OR_RETURN(graph_.tree, AddModel(outermost, {.path = Path("model"),
+                                                       .prefix = ""}));
+    for (const ModelTree::Source& output : graph_.tree.outputs) {
+      const ModelTree::Child& child = graph_.tree.children[output.child];
+      const int node = graph_.tree.NodeOf(output);
+      const absl::Status status = masks_.CheckModelOutput(node);
       if (!status.ok()) {
-        return LayerError(children[output].class_name(), children[output].name,
+        return LayerError(child.class_name(), child.name,
                           Path("model").Key("outputs"), status);
       }
-      graph_.outputs.push_back(children[output].node);
-      graph_.output_masks.push_back(
-          masks_.OfModelOutput(children[output].node));
+      graph_.outputs.push_back(node);
+      graph_.output_masks.push_back(masks_.OfModelOutput(node));
     }
     return std::move(graph_);
   }
 
  private:
-  // `outputs`: the names of layers; empty: the last layer alone.
   absl::StatusOr<ModelTree> AddModel(const NestedModel& model,
-                                     const Scope& scope,
-                                     absl::Span<const std::string> outputs) {
+                                     const Scope& scope) {
     if (scope.nesting > limits::kMaxModelNesting) {
       return ConfigError(scope.path,
                          absl::StrCat("models are nested in more than ",
                                       limits::kMaxModelNesting, " models"));
     }
     ASSIGN_OR_RETURN(ModelDraft draft,
-                     DraftModel(model.layers, outputs, scope.path));
+                     DraftModel(model.layers, model.outputs, scope.path));
     RETURN_IF_ERROR(CountLayers(draft.layers.size(), scope.path));
     RETURN_IF_ERROR(CheckInputs(draft.layers, scope));
     ModelTree tree;
@@ -124,19 +124,39 @@ class GraphBuilder {
       child.name = layer.name;
       child.callee = layer.callee;
       if (layer.is_input() && scope.inputs != nullptr) {
-        child.node = (*scope.inputs)[input_count++];
+        child.nodes = {(*scope.inputs)[input_count++]};
       }
       child.inputs = std::move(layer.inputs);
       child.is_unmasked = layer.is_unmasked;
       const std::vector<int> masked_by = std::move(layer.masked_by);
       const Path path = LayerPath(scope.path, i);
+      RETURN_IF_ERROR(CheckHasOutputs(child.inputs, tree, path.Key("inputs")));
       RETURN_IF_ERROR(AddChild(std::move(layer), tree, scope, path, child));
       RETURN_IF_ERROR(CheckMasks(child, masked_by, tree, path));
       child.mask_paths = masks_.PathsTo(child, tree);
       tree.children.push_back(std::move(child));
     }
+    RETURN_IF_ERROR(
+        CheckHasOutputs(tree.outputs, tree, scope.path.Key("outputs")));
     RETURN_IF_ERROR(CheckAllAreRead(tree, scope.path));
     return tree;
+  }
+
+  // Checks that children of `tree` have the outputs `sources`.
+  static absl::Status CheckHasOutputs(
+      absl::Span<const ModelTree::Source> sources, const ModelTree& tree,
+      const Path& path) {
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const ModelTree::Child& child = tree.children[sources[i].child];
+      const size_t count = child.nodes.size();
+      if (static_cast<size_t>(sources[i].output) < count) continue;
+      return ConfigError(
+          path.Index(i),
+          absl::StrCat("is output ", sources[i].output, " of ",
+                       child.class_name(), " \"", child.name, "\", which has ",
+                       count, count == 1 ? " output" : " outputs"));
+    }
+    return absl::OkStatus();
   }
 
   // Checks what the configuration of a child of `tree` says of the masks of
@@ -179,8 +199,8 @@ class GraphBuilder {
       return AddInput(std::move(draft), path, child);
     }
     std::vector<int> inputs;
-    for (const int input : child.inputs) {
-      inputs.push_back(tree.children[input].node);
+    for (const ModelTree::Source& input : child.inputs) {
+      inputs.push_back(tree.NodeOf(input));
     }
     if (draft.layer != nullptr) {
       return AddLayer(std::move(draft), scope, path, std::move(inputs), child);
@@ -197,7 +217,7 @@ class GraphBuilder {
     }
     child.layer = callee.layer;
     child.model = callee.model;
-    ASSIGN_OR_RETURN(child.node,
+    ASSIGN_OR_RETURN(child.nodes,
                      CallAgain(child, callee, std::move(inputs), path));
     return absl::OkStatus();
   }
@@ -207,7 +227,7 @@ class GraphBuilder {
                         ModelTree::Child& child) {
     child.layer = draft.layer.get();
     graph_.layers.push_back(std::move(draft.layer));
-    return CheckInput(child, child.node, path);
+    return CheckInput(child, child.nodes[0], path);
   }
 
   // Checks that the node `given` has the shape that an Input says.
@@ -232,10 +252,12 @@ class GraphBuilder {
                          .nesting = outer.nesting + 1,
                          .inputs = &inputs};
     masks_.EnterModel(inputs);
-    ASSIGN_OR_RETURN(ModelTree tree, AddModel(model, scope, /*outputs=*/{}));
+    ASSIGN_OR_RETURN(ModelTree tree, AddModel(model, scope));
     tree.name = child.name;
-    child.node = tree.children[tree.outputs[0]].node;
-    masks_.LeaveModel(child.node);
+    for (const ModelTree::Source& output : tree.outputs) {
+      child.nodes.push_back(tree.NodeOf(output));
+    }
+    masks_.LeaveModel(child.nodes);
     child.model = std::make_shared<const ModelTree>(std::move(tree));
     return absl::OkStatus();
   }
@@ -273,7 +295,8 @@ class GraphBuilder {
       AddVariable(layer, std::move(variable));
     }
     child.variables = node.variables;
-    ASSIGN_OR_RETURN(child.node, AddNode(std::move(node), child, path));
+    ASSIGN_OR_RETURN(child.nodes.emplace_back(),
+                     AddNode(std::move(node), child, path));
     return absl::OkStatus();
   }
 
@@ -295,10 +318,11 @@ class GraphBuilder {
   }
 
   // Adds the nodes of a further call of `child`, whose variables are those of
-  // `callee`; returns the node of its output.
-  absl::StatusOr<int> CallAgain(const ModelTree::Child& child,
-                                const ModelTree::Child& callee,
-                                std::vector<int> inputs, const Path& path) {
+  // `callee`; returns the nodes of its outputs.
+  absl::StatusOr<std::vector<int>> CallAgain(const ModelTree::Child& child,
+                                             const ModelTree::Child& callee,
+                                             std::vector<int> inputs,
+                                             const Path& path) {
     if (child.model != nullptr) {
       return CallAgain(*child.model, inputs, path);
     }
@@ -323,36 +347,44 @@ class GraphBuilder {
                             ShapeToString(wanted[i].shape))));
     }
     node.variables = callee.variables;
-    return AddNode(std::move(node), child, path);
+    ASSIGN_OR_RETURN(const int added, AddNode(std::move(node), child, path));
+    return {{added}};
   }
 
   // The same for the layers of a model.
-  absl::StatusOr<int> CallAgain(const ModelTree& model,
-                                absl::Span<const int> inputs,
-                                const Path& path) {
+  absl::StatusOr<std::vector<int>> CallAgain(const ModelTree& model,
+                                             absl::Span<const int> inputs,
+                                             const Path& path) {
     const auto input_count = std::count_if(
         model.children.begin(), model.children.end(),
         [](const ModelTree::Child& child) { return child.inputs.empty(); });
     RETURN_IF_ERROR(CheckModelInputs(input_count, inputs.size(), path));
     masks_.EnterModel({inputs.begin(), inputs.end()});
-    std::vector<int> nodes;
+    // By child and its output.
+    std::vector<std::vector<int>> nodes;
     for (const ModelTree::Child& child : model.children) {
       if (child.inputs.empty()) {
         const int given = inputs.front();
         inputs.remove_prefix(1);
         RETURN_IF_ERROR(CheckInput(child, given, path));
-        nodes.push_back(given);
+        nodes.push_back({given});
         continue;
       }
       std::vector<int> read;
-      for (const int input : child.inputs) read.push_back(nodes[input]);
+      for (const auto& [input, output] : child.inputs) {
+        read.push_back(nodes[input][output]);
+      }
       const ModelTree::Child& callee =
           child.callee < 0 ? child : model.children[child.callee];
       ASSIGN_OR_RETURN(nodes.emplace_back(),
                        CallAgain(child, callee, std::move(read), path));
     }
-    masks_.LeaveModel(nodes[model.outputs[0]]);
-    return nodes[model.outputs[0]];
+    std::vector<int> outputs;
+    for (const auto& [child, output] : model.outputs) {
+      outputs.push_back(nodes[child][output]);
+    }
+    masks_.LeaveModel(outputs);
+    return outputs;
   }
 
   // A node with its output shape; without variables.

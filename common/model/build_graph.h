@@ -12,8 +12,8 @@ namespace paceline {
 // be more; its outputs are those of the layers that `outputs` names, or of the
 // last layer. Layers without a name get Keras' names ("dense", "dense_1").
 // Every layer but the outputs must be read. Models among the layers
-// (nested_model.h) follow the same rules, and have one output. Errors name the
-// layer and what does not fit.
+// (nested_model.h) follow the same rules; who reads one of several outputs
+// names it (output_name.h). Errors name the layer and what does not fit.
 absl::StatusOr<Graph> BuildGraph(const v1::Model& model);
 
 }  // namespace paceline

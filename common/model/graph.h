@@ -79,7 +79,7 @@ struct Graph {
   // The name of the layer, or of the model in the model, that gives the output;
   // as in Keras, also where its call is a further one.
   const std::string& output_name(size_t output) const {
-    const ModelTree::Child& child = tree.children[tree.outputs[output]];
+    const ModelTree::Child& child = tree.children[tree.outputs[output].child];
     return child.callee < 0 ? child.name : tree.children[child.callee].name;
   }
 };

@@ -149,10 +149,12 @@ void GraphMasks::EnterModel(const std::vector<int>& inputs) {
   model_inputs_.emplace_back(inputs.begin(), inputs.end());
 }
 
-void GraphMasks::LeaveModel(int output) {
+void GraphMasks::LeaveModel(absl::Span<const int> outputs) {
   model_inputs_.pop_back();
-  if (static_cast<size_t>(output) >= masks_.size()) return;
-  masks_[output].recorded = Mask();
+  for (const int output : outputs) {
+    if (static_cast<size_t>(output) >= masks_.size()) continue;
+    masks_[output].recorded = Mask();
+  }
 }
 
 int GraphMasks::OfModelOutput(int node) const {
@@ -344,16 +346,17 @@ absl::Status GraphMasks::CheckMakers(const ModelTree::Child& child,
                                      const std::vector<int>& makers,
                                      const ModelTree& tree) const {
   if (makers.empty()) return absl::OkStatus();
-  const auto made_of = [this, &tree](const std::vector<int>& children) {
-    std::set<int> made;
-    for (const int each : children) {
-      const Mask& mask = Recorded(tree.children[each].node);
-      made.insert(mask.made.begin(), mask.made.end());
-    }
-    return made;
-  };
-  const std::set<int> found = made_of(child.inputs);
-  if (!found.empty() && made_of(makers) == found) return absl::OkStatus();
+  std::set<int> found;
+  for (const ModelTree::Source& input : child.inputs) {
+    const Mask& mask = Recorded(tree.NodeOf(input));
+    found.insert(mask.made.begin(), mask.made.end());
+  }
+  std::set<int> expected;
+  for (const int maker : makers) {
+    const Mask& mask = Recorded(tree.NodeOf({maker}));
+    expected.insert(mask.made.begin(), mask.made.end());
+  }
+  if (!found.empty() && expected == found) return absl::OkStatus();
   const auto add_name = [this](std::string* text, int made) {
     absl::StrAppend(text, "\"", graph_.nodes[made].layer->name, "\"");
   };
@@ -368,11 +371,11 @@ absl::Status GraphMasks::CheckUnmasked(const ModelTree::Child& child,
   if (!child.is_unmasked || OperatorOf(child) || MayBeUnmasked(child)) {
     return absl::OkStatus();
   }
-  for (const int input : child.inputs) {
-    const int node = tree.children[input].node;
+  for (const ModelTree::Source& input : child.inputs) {
+    const int node = tree.NodeOf(input);
     if (Recorded(node).node < 0 && OfModelOutput(node) < 0) continue;
     return absl::UnimplementedError(absl::StrCat(
-        "it does not read the mask of \"", tree.children[input].name,
+        "it does not read the mask of \"", tree.children[input.child].name,
         "\" in Keras, which is not supported yet; expected an operator (Add, "
         "Multiply or Subtract of two, or Rescaling by a number), or a layer "
         "that reads masks, such as LSTM"));
@@ -385,13 +388,14 @@ std::vector<ModelTree::MaskPath> GraphMasks::PathsTo(
   std::vector<ModelTree::MaskPath> paths;
   if (child.is_unmasked || !HasMaskArgument(child)) return paths;
   if (child.layer != nullptr && HasGivenMask(*child.layer)) return paths;
-  for (const int input : child.inputs) {
-    const std::map<int, int>& of_input =
-        Recorded(tree.children[input].node).paths;
+  for (const ModelTree::Source& input : child.inputs) {
+    const std::map<int, int>& of_input = Recorded(tree.NodeOf(input)).paths;
     for (size_t i = 0; !of_input.empty() && i < tree.children.size(); ++i) {
-      const auto path = of_input.find(tree.children[i].node);
-      if (path == of_input.end()) continue;
-      paths.push_back({static_cast<int>(i), path->second});
+      for (const int node : tree.children[i].nodes) {
+        const auto path = of_input.find(node);
+        if (path == of_input.end()) continue;
+        paths.push_back({static_cast<int>(i), path->second});
+      }
     }
   }
   return paths;

@@ -16,7 +16,7 @@
 //   Functional keep it even then. Keras' files have the operations that compute
 //   it among the layers. They are not in ours, since Keras adds them again, but
 //   they count when it orders the layers (ModelTree::MaskPath). A model in a
-//   model has none within, for its Inputs, and leaves none on its output.
+//   model has none within, for its Inputs, and leaves none on its outputs.
 // * The one that the output has when the model runs, which all others read:
 //   merges, attention, losses, and layers that pass it on. MultiHeadAttention
 //   takes it away from what it has read.
@@ -64,9 +64,9 @@ class GraphMasks {
   absl::Status CheckModelOutput(int node) const;
 
   // Called before and after the nodes of a model in the model are added.
-  // `inputs`: the nodes that it reads; `output`: that of its output.
+  // `inputs`: the nodes that it reads; `outputs`: those of its outputs.
   void EnterModel(const std::vector<int>& inputs);
-  void LeaveModel(int output);
+  void LeaveModel(absl::Span<const int> outputs);
 
   // The node of the mask that the output of a model has at the end; -1: none.
   int OfModelOutput(int node) const;

@@ -16,14 +16,17 @@
 #include "common/model/layers/input_layer.h"
 #include "common/model/make_layer.h"
 #include "common/model/model_tree.h"
+#include "common/model/output_name.h"
 #include "common/model/repeated_call.h"
 
 namespace paceline {
 namespace {
 
 // An operator (`unmasked`) is in a Functional only.
-bool IsSequential(absl::Span<const KerasObject> layers) {
-  return std::all_of(layers.begin(), layers.end(),
+bool IsSequential(absl::Span<const KerasObject> layers,
+                  absl::Span<const std::string> outputs) {
+  return outputs.empty() &&
+         std::all_of(layers.begin(), layers.end(),
                      [](const KerasObject& layer) {
                        return layer.inputs.empty() && !layer.unmasked &&
                               layer.class_name != RepeatedCall::kClassName;
@@ -142,6 +145,37 @@ class LayerIndex {
                                           Suggestion(name, known)));
   }
 
+  // The same for the name of an output of a layer.
+  absl::StatusOr<ModelTree::Source> FindOutput(const std::string& name,
+                                               size_t count,
+                                               absl::string_view where,
+                                               const Path& path) const {
+    const auto found = index_.find(name);
+    const OutputName parts =
+        found == index_.end() ? ParseOutputName(name) : OutputName{name};
+    ASSIGN_OR_RETURN(const int layer,
+                     Find(std::string(parts.layer), count, where, path));
+    return ModelTree::Source{layer, parts.output};
+  }
+
+  // The output of the layer `index` for who names none. InvalidArgument if the
+  // layer has several.
+  absl::StatusOr<ModelTree::Source> OnlyOutput(int index,
+                                               const Path& path) const {
+    const NamedDraft& named = drafts_[index];
+    const std::string& callee = named.callee.value_or(named.draft.name);
+    const auto found = index_.find(callee);
+    const size_t count =
+        found == index_.end()
+            ? 0
+            : drafts_[found->second].draft.model.outputs.size();
+    if (count <= 1) return ModelTree::Source{index};
+    return ConfigError(
+        path, absl::StrCat("missing; \"", named.draft.name, "\" has ", count,
+                           " outputs, expected names such as \"",
+                           named.draft.name, ":0\""));
+  }
+
   // The layer that call `index` calls.
   absl::StatusOr<int> FindCallee(size_t index, const Path& path) const {
     const std::string& name = *drafts_[index].callee;
@@ -156,18 +190,23 @@ class LayerIndex {
                                     ", expected the name of another layer"));
   }
 
-  // The layers that layer `index` reads; `called` is that layer, or the one
-  // that it calls.
-  absl::StatusOr<std::vector<int>> FindInputs(size_t index,
-                                              const LayerDraft& called,
-                                              const Path& path) const {
+  // What layer `index` reads; `called` is that layer, or the one that it calls.
+  absl::StatusOr<std::vector<ModelTree::Source>> FindInputs(
+      size_t index, const LayerDraft& called, const Path& path) const {
     const std::vector<std::string>& names = drafts_[index].inputs;
     const Path inputs_path = path.Key("inputs");
     RETURN_IF_ERROR(CheckInputCount(called, names.size(), inputs_path));
+    std::vector<ModelTree::Source> inputs;
     if (names.empty() && !called.is_input()) {
-      return {{static_cast<int>(index) - 1}};
+      ASSIGN_OR_RETURN(inputs.emplace_back(),
+                       OnlyOutput(static_cast<int>(index) - 1, inputs_path));
     }
-    return FindBefore(index, names, inputs_path);
+    for (size_t i = 0; i < names.size(); ++i) {
+      ASSIGN_OR_RETURN(
+          inputs.emplace_back(),
+          FindOutput(names[i], index, "before this one", inputs_path.Index(i)));
+    }
+    return inputs;
   }
 
   // The layers of these names, which must come before layer `index`.
@@ -220,8 +259,9 @@ class LayerIndex {
 
 absl::string_view LayerDraft::class_name() const {
   if (layer != nullptr) return layer->class_name();
-  return callee >= 0 ? RepeatedCall::kClassName
-                     : ModelClassName(IsSequential(model.layers));
+  return callee >= 0
+             ? RepeatedCall::kClassName
+             : ModelClassName(IsSequential(model.layers, model.outputs));
 }
 
 bool LayerDraft::is_input() const {
@@ -246,14 +286,16 @@ absl::StatusOr<ModelDraft> DraftModel(absl::Span<const KerasObject> layers,
   RETURN_IF_ERROR(NameLayers(path, named));
   const LayerIndex index(named);
   ModelDraft model;
-  model.is_sequential = outputs.empty() && IsSequential(layers);
+  model.is_sequential = IsSequential(layers, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
     ASSIGN_OR_RETURN(model.outputs.emplace_back(),
-                     index.Find(outputs[i], named.size(), "of the model",
-                                path.Key("outputs").Index(i)));
+                     index.FindOutput(outputs[i], named.size(), "of the model",
+                                      path.Key("outputs").Index(i)));
   }
   if (outputs.empty()) {
-    model.outputs = {static_cast<int>(named.size()) - 1};
+    ASSIGN_OR_RETURN(model.outputs.emplace_back(),
+                     index.OnlyOutput(static_cast<int>(named.size()) - 1,
+                                      path.Key("outputs")));
   }
   for (size_t i = 0; i < named.size(); ++i) {
     const Path layer_path = LayerPath(path, i);

@@ -15,6 +15,7 @@
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
 #include "common/model/layer.h"
+#include "common/model/model_tree.h"
 #include "common/model/nested_model.h"
 
 namespace paceline {
@@ -34,8 +35,8 @@ struct LayerDraft {
   NestedModel model;
   // Of a call: the index of the layer or model that it calls; otherwise -1.
   int callee = -1;
-  // Indices of the layers that it reads; all smaller than its own.
-  std::vector<int> inputs;
+  // What it reads; all layers before it. Outputs are not checked.
+  std::vector<ModelTree::Source> inputs;
   // Indices of the layers that must have made the mask of what it reads; all
   // smaller than its own. Empty: any.
   std::vector<int> masked_by;
@@ -45,15 +46,15 @@ struct LayerDraft {
 
 struct ModelDraft {
   std::vector<LayerDraft> layers;
-  // Indices of the layers whose outputs are the model's.
-  std::vector<int> outputs;
+  std::vector<ModelTree::Source> outputs;
   // See ModelTree.
   bool is_sequential = false;
 };
 
 // Reads the layers of the model at `path`, the first of which must be an Input,
 // and gives those without a name Keras' names: "dense", "dense_1". `outputs`:
-// names of layers; empty: the last layer. Errors name the layer.
+// names of layers' outputs (output_name.h); empty: the last layer. Errors name
+// the layer.
 absl::StatusOr<ModelDraft> DraftModel(absl::Span<const KerasObject> layers,
                                       absl::Span<const std::string> outputs,
                                       const Path& path);

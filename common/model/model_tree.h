@@ -21,6 +21,13 @@ inline absl::string_view ModelClassName(bool is_sequential) {
 }
 
 struct ModelTree {
+  // An output of a child.
+  struct Source {
+    int child = 0;
+    // 0, but for a model in the model with several outputs.
+    int output = 0;
+  };
+
   // A path of operations from a child's output to a mask.
   struct MaskPath {
     int child = 0;
@@ -46,12 +53,12 @@ struct ModelTree {
     const Layer* layer = nullptr;
     // Null for a layer.
     std::shared_ptr<const ModelTree> model;
-    // Indices of the children whose outputs it reads; all smaller than its own.
-    // Empty: it is an input of the model.
-    std::vector<int> inputs;
-    // The node of the graph whose output is the child's. For an input of a
-    // model in a model: the node that the model reads.
-    int node = 0;
+    // What it reads; all children before it. Empty: it is an input of the
+    // model.
+    std::vector<Source> inputs;
+    // By output of the child: the node of the graph that gives it. For an input
+    // of a model in a model: the node that the model reads.
+    std::vector<int> nodes;
     // Of a layer: its variables, indices into Graph::variables.
     std::vector<int> variables;
     // Whether Keras records no mask for the call: the layer stands for an
@@ -75,8 +82,13 @@ struct ModelTree {
   bool is_sequential = false;
   // In topological order.
   std::vector<Child> children;
-  // Indices of the children whose outputs are the model's.
-  std::vector<int> outputs;
+  // The outputs of children that are the model's.
+  std::vector<Source> outputs;
+
+  // The node of the graph that gives an output of a child.
+  int NodeOf(const Source& source) const {
+    return children[source.child].nodes[source.output];
+  }
 };
 
 }  // namespace paceline

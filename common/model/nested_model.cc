@@ -48,7 +48,11 @@ const FieldTable<NestedModel>& NestedModel::Fields() {
                 "A `.keras` file with its layers and their initial values."),
        Required("layers", Layers(),
                 "As in `model`; by default those of the file. It reads as many "
-                "layers as it has Inputs.")});
+                "layers as it has Inputs."),
+       Optional("outputs", &NestedModel::outputs,
+                "The layers whose outputs are the model's; by default the "
+                "last. Where a model `m` has several, a layer reads them as "
+                "`m:0`, `m:1`.")});
   return table;
 }
 

@@ -26,9 +26,12 @@ struct NestedModel {
   // A Keras file with the initial values of its variables; "": none. A job that
   // gives no layers takes them from it, too (common/job/model_file.h).
   std::string path;
-  // As in a job's model: the first is an Input, the last is the output. The
-  // model reads as many layers as it has Inputs, in the order of these.
+  // As in a job's model: the first is an Input. The model reads as many layers
+  // as it has Inputs, in the order of these.
   std::vector<KerasObject> layers;
+  // The names of the layers whose outputs are the model's (output_name.h);
+  // empty: the last.
+  std::vector<std::string> outputs;
 };
 
 }  // namespace paceline

@@ -136,6 +136,27 @@ def shared():
     return keras.Model(inputs, layers.Dense(10)(x))
 
 
+def parts():
+    """Models in the model with several outputs, and with one that a layer of theirs reads."""
+    inputs = keras.Input((14, 14, 6))
+    x = layers.Conv2D(6, 1, activation="tanh")(inputs)
+    pyramid = keras.Model(inputs, [layers.AveragePooling2D()(x), x], name="pyramid")
+    inputs = keras.Input((6,))
+    x = layers.Dense(6, activation="tanh")(inputs)
+    pair = keras.Model(inputs, [layers.Dense(6)(x), x], name="pair")
+    around = keras.Input((6,))
+    second, first = pair(around)
+    pair = keras.Model(around, [layers.Add()([first, second]), second, first], name="around")
+    inputs = keras.Input((28, 28, 1))
+    x = layers.Conv2D(6, 3, strides=2, padding="same", activation="relu")(inputs)
+    coarse, fine = pyramid(x)
+    _, finer = pyramid(layers.Conv2D(6, 3, padding="same")(fine))
+    pool = layers.GlobalAveragePooling2D()
+    total, left, _ = pair(layers.Add()([pool(finer), pool(coarse)]))
+    again, _, right = pair(total)
+    return keras.Model(inputs, layers.Dense(10)(layers.Concatenate()([left, again, right])))
+
+
 def attention():
     """Attention of a sequence to itself, and of a shorter one to it."""
     inputs = keras.Input((28, 28, 1))
@@ -272,6 +293,7 @@ CASES = {
     ),
     "nested_adam": (nested, lambda: optimizers.Adam(0.001), LOGITS),
     "shared_momentum": (shared, lambda: optimizers.SGD(0.01, 0.9), LOGITS),
+    "parts_adam": (parts, lambda: optimizers.Adam(0.001), LOGITS),
     "recurrent_adam": (recurrent, lambda: optimizers.Adam(0.001), LOGITS),
     "frozen_lamb": (frozen, lambda: optimizers.Lamb(0.001), LOGITS),
     "given_adam": (given, lambda: optimizers.Adam(0.001), LOGITS),

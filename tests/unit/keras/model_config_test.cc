@@ -127,6 +127,20 @@ TEST(ModelConfig, TakesLayersAndModelsThatAreCalledAgain) {
   EXPECT_EQ(graph.variables.size(), 6u);
 }
 
+TEST(ModelConfig, TakesModelsInTheModelWithSeveralOutputs) {
+  const auto job = JobOf(KerasFixture("parts.keras"),
+                         "loss: {sum: mse, split: mse}\noptimizer: sgd\n");
+  ASSERT_TRUE(job.ok()) << job.status();
+  const Graph graph = GraphOf(*job);
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes) names.push_back(node.layer->name);
+  ASSERT_THAT(names, ElementsAre("row", "before", "split/left", "split/right",
+                                 "split/left", "split/right", "all", "sum"));
+  EXPECT_THAT(graph.nodes[6].inputs, ElementsAre(3, 2, 4));
+  EXPECT_THAT(graph.outputs, ElementsAre(7, 3));
+  EXPECT_EQ(graph.output_name(1), "split");
+}
+
 TEST(ModelConfig, TakesModelsOfKeras2) {
   const auto job = JobOf(KerasFixture("keras2_sequential.keras"));
   ASSERT_TRUE(job.ok()) << job.status();
@@ -486,6 +500,9 @@ TEST(ModelConfig, RefusesByNameWhatItCannotUse) {
       {"code.keras",
        "config.layers[1]: a Lambda layer holds Python code, which is never "
        "run"},
+      {"shared_by_two.keras",
+       "config.layers[2].config.layers[1]: the layer \"common\" is in two of "
+       "the models, which Keras itself does not load"},
   };
   for (const auto& [name, message] : cases) {
     const absl::Status status =

@@ -32,6 +32,7 @@ TEST(ModelSummary, IsThatOfKeras) {
   ExpectSummaryOfKeras("sequential.keras", "small");
   ExpectSummaryOfKeras("nested.keras", "outer");
   ExpectSummaryOfKeras("shared.keras", "shared");
+  ExpectSummaryOfKeras("parts.keras", "parts");
 }
 
 TEST(ModelSummary, OfAModelWithBranchesSaysWhatReadsWhat) {

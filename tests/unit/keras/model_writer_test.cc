@@ -115,6 +115,38 @@ TEST_F(ModelWriterTest, TheWeightOfTheOnlyLossIsANumber) {
   EXPECT_EQ(read->loss_weights().at(output), 2);
 }
 
+TEST_F(ModelWriterTest, WritesModelsInTheModelWithSeveralOutputs) {
+  const std::string path = KerasFixture("parts.keras");
+  auto job = JobOf(path, "loss: {sum: mse, split: mse}\noptimizer: sgd\n");
+  ASSERT_TRUE(job.ok()) << job.status();
+  auto model = MakeJobModel(*job);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const auto written = SerializeModel(*job, model->graph, *optimizer_);
+  ASSERT_TRUE(written.ok()) << written.status();
+  const auto archive = KerasArchive::Open(path);
+  ASSERT_TRUE(archive.ok()) << archive.status();
+  const auto of_keras = archive->ReadConfig();
+  ASSERT_TRUE(of_keras.ok()) << of_keras.status();
+  const Value& ours = *written->Find("config");
+  const Value& theirs = *of_keras->Find("config");
+  EXPECT_EQ(*ours.Find("output_layers"), *theirs.Find("output_layers"));
+  const Value::List& layers = ours.Find("layers")->as_list();
+  const Value::List& expected = theirs.Find("layers")->as_list();
+  ASSERT_EQ(layers.size(), expected.size());
+  for (size_t i = 1; i < layers.size(); ++i) {
+    SCOPED_TRACE(i);
+    const Value& calls = *layers[i].Find("inbound_nodes");
+    const Value& of_layer = *expected[i].Find("inbound_nodes");
+    ASSERT_EQ(calls.as_list().size(), of_layer.as_list().size());
+    for (size_t k = 0; k < calls.as_list().size(); ++k) {
+      EXPECT_EQ(*calls.as_list()[k].Find("args"),
+                *of_layer.as_list()[k].Find("args"));
+    }
+  }
+  EXPECT_EQ(*layers[2].Find("config")->Find("output_layers"),
+            *expected[2].Find("config")->Find("output_layers"));
+}
+
 // As x + y and 2 * x, which carry no masks on, where layers would.
 TEST_F(ModelWriterTest, WritesOperators) {
   auto job = JobOf(KerasFixture("keras2_functional.keras"),

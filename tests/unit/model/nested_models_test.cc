@@ -62,6 +62,29 @@ TEST(NestedModels, FurtherCallsShareVariables) {
   EXPECT_FALSE(graph->tree.is_sequential);
 }
 
+TEST(NestedModels, ALayerNamesOneOfSeveralOutputs) {
+  const auto graph = GraphOf(
+      "[Input: {shape: [4], name: in},"
+      " {Model: {name: m, outputs: [a, b, a], layers: [Input: {shape: [4]},"
+      " Dense: {units: 4, name: a}, Dense: {units: 2, name: b}]}, inputs: "
+      "[in]},"
+      " {Call: {layer: m}, inputs: [\"m:2\"]},"
+      " {Concatenate: {}, inputs: [\"m:1\", m, m/1, \"m/1:1\"]}]");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  ASSERT_EQ(graph->nodes.size(), 6u);
+  EXPECT_THAT(graph->nodes[3].inputs, ElementsAre(1));
+  EXPECT_THAT(graph->nodes[5].inputs, ElementsAre(2, 1, 3, 4));
+  EXPECT_EQ(graph->tree.children[1].class_name(), "Functional");
+}
+
+TEST(NestedModels, ALayerMayHaveTheNameOfAnOutput) {
+  const auto graph = GraphOf(
+      "[Input: {shape: [4]}, Dense: {units: 4, name: \"a:1\"},"
+      " {Dense: {units: 2}, inputs: [\"a:1\"]}]");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_THAT(graph->nodes[2].inputs, ElementsAre(1));
+}
+
 // Each call of a Dropout draws anew.
 TEST(NestedModels, CallsAreNumbered) {
   const auto graph = GraphOf(
@@ -143,6 +166,25 @@ TEST(NestedModels, ErrorsNameTheLayerAndTheReason) {
        " 3}]}]",
        kInvalid, "model.layers[2].layers[1].inputs",
        "ids come from an Input only, not from \"dense\""},
+      {"[Input: {shape: [2]}, Model: {name: m, outputs: [a, b], layers: "
+       "[Input: {shape: [2]}, Dense: {units: 2, name: a}, Dense: {units: 2, "
+       "name: b}]}, Dense: {units: 2}]",
+       kInvalid, "model.layers[2].inputs",
+       "missing; \"m\" has 2 outputs, expected names such as \"m:0\""},
+      {"[Input: {shape: [2]}, Model: {name: m, outputs: [a, b], layers: "
+       "[Input: {shape: [2]}, Dense: {units: 2, name: a}, Dense: {units: 2, "
+       "name: b}]}]",
+       kInvalid, "model.outputs", "missing; \"m\" has 2 outputs"},
+      {"[Input: {shape: [2]}, Dense: {units: 2}, {ReLU: {}, inputs: "
+       "[\"dense:1\"]}]",
+       kInvalid, "model.layers[2].inputs[0]",
+       "is output 1 of Dense \"dense\", which has 1 output"},
+      {"[Input: {shape: [2]}, Dense: {units: 2}, {ReLU: {}, inputs: "
+       "[\"dense:99999999999\"]}]",
+       kInvalid, "model.layers[2].inputs[0]", "is no layer before"},
+      {"[Input: {shape: [2]}, Model: {outputs: [b], layers: [Input: "
+       "{shape: [2]}, Dense: {units: 2}]}]",
+       kInvalid, "model.layers[1].outputs[0]", "\"b\" is no layer of the"},
       {"[Input: {shape: [2]}, Dense: {units: 2, name: m/dense}]", kInvalid,
        "model.layers[1].name", "\"m/dense\" has a \"/\""},
       {"[Input: {shape: [2]}, Call: {layer: \"\"}]", kInvalid,
