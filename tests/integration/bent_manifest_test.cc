@@ -57,6 +57,8 @@ TEST_F(BentManifestTest, CountsOfTheSession) {
   Expect("/session/epoch_examples", -601, "session.epoch_examples: ");
   Expect("/session/remaining", {{0, 601}, {600, 700}}, "session.remaining: ");
   Expect("/session/epoch", 7, "session.history: ");
+  Expect("/session/stopped", 1, "session.stopped: ");
+  Expect("/session/callbacks", "none", "session.callbacks: ");
 }
 
 TEST_F(BentManifestTest, CountsAndFilesOfShards) {

@@ -74,10 +74,16 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
                        StateSize(flow.metrics_)));
     }
     flow.stopped_ = flow.restored_->stopped;
-    RETURN_IF_ERROR(
-        Annotate(flow.callbacks_->Restore(flow.restored_->callbacks,
-                                          "session.callbacks"),
-                 absl::StrCat("cannot resume from ", options.restore_path)));
+    const absl::Status restored = flow.callbacks_->Restore(
+        flow.restored_->callbacks, "session.callbacks");
+    if (!restored.ok()) {
+      return Annotate(
+          restored,
+          absl::IsDataLoss(restored)
+              ? absl::StrCat("cannot use ", options.restore_path,
+                             "/manifest.json")
+              : absl::StrCat("cannot resume from ", options.restore_path));
+    }
   }
   return flow;
 }
