@@ -14,6 +14,7 @@ namespace paceline {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TEST(Reference, HasEveryChapter) {
   const std::string reference = Reference();
