@@ -9,6 +9,7 @@
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/identity/mac.h"
+#include "common/identity/role.h"
 #include "common/identity/sha256.h"
 #include "common/identity/token.h"
 #include "coordinator/service/private_file.h"
@@ -18,19 +19,6 @@ namespace paceline {
 namespace {
 
 constexpr size_t kMaxUserBytes = 64;
-
-std::string RoleText(v1::Role role) {
-  switch (role) {
-    case v1::ROLE_VIEW:
-      return "view";
-    case v1::ROLE_SUBMIT:
-      return "submit";
-    case v1::ROLE_ADMIN:
-      return "admin";
-    default:
-      return absl::StrCat(role);
-  }
-}
 
 absl::Status CheckUser(const std::string& user) {
   const bool is_name =
@@ -120,8 +108,8 @@ absl::StatusOr<Person> Authorizer::Authorize(absl::string_view method,
   if (needed == v1::ROLE_UNSPECIFIED || record.role() < needed) {
     return absl::PermissionDeniedError(absl::StrCat(
         "this needs the role ",
-        RoleText(needed == v1::ROLE_UNSPECIFIED ? v1::ROLE_ADMIN : needed),
-        "; the token of ", record.user(), " has ", RoleText(record.role())));
+        RoleName(needed == v1::ROLE_UNSPECIFIED ? v1::ROLE_ADMIN : needed),
+        "; the token of ", record.user(), " has ", RoleName(record.role())));
   }
   const int64_t interval = absl::ToInt64Microseconds(kTokenUseInterval);
   const bool is_due = record.last_used_micros() / interval != micros / interval;
@@ -213,7 +201,7 @@ absl::Status Authorizer::EnterGiven(absl::string_view token, absl::Time now) {
     if (record.role() != v1::ROLE_ADMIN || record.expires_micros() != 0) {
       return absl::InvalidArgumentError(absl::StrCat(
           "this is token ", record.id(), " of ", record.user(),
-          ", with the role ", RoleText(record.role()),
+          ", with the role ", RoleName(record.role()),
           record.expires_micros() == 0 ? "" : " and an end",
           "; expected one of its own, or an admin's without an end"));
     }
@@ -248,7 +236,7 @@ absl::StatusOr<v1::TokenRecord> Authorizer::Enter(absl::string_view token,
   RETURN_IF_ERROR(Store(stored));
   last_id_ = stored.record.id();
   LOG(INFO) << "token " << last_id_ << " is " << stored.record.user()
-            << "'s, with the role " << RoleText(stored.record.role());
+            << "'s, with the role " << RoleName(stored.record.role());
   return tokens_.emplace_back(std::move(stored)).record;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/ascii.h"
+#include "common/identity/role.h"
 #include "coordinator/cli/service/words.h"
 
 namespace paceline {

@@ -12,6 +12,7 @@
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/base/unexpected_value.h"
+#include "common/identity/role.h"
 #include "coordinator/cli/service/json_views.h"
 #include "coordinator/cli/service/output_format.h"
 #include "coordinator/cli/service/service_verb.h"
@@ -20,14 +21,6 @@
 
 namespace paceline {
 namespace {
-
-const std::map<std::string, v1::Role>& Roles() {
-  static const auto& roles =
-      *new std::map<std::string, v1::Role>({{"view", v1::ROLE_VIEW},
-                                            {"submit", v1::ROLE_SUBMIT},
-                                            {"admin", v1::ROLE_ADMIN}});
-  return roles;
-}
 
 class TokenVerb : public ServiceVerb {
  public:

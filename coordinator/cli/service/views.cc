@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "common/base/peer_text.h"
 #include "common/base/size_text.h"
+#include "common/identity/role.h"
 #include "coordinator/cli/service/json_views.h"
 #include "coordinator/cli/service/table.h"
 #include "coordinator/cli/service/units.h"

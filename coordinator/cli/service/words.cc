@@ -90,8 +90,4 @@ absl::Duration Took(const v1::JobRecord& record, absl::Time now) {
                    : absl::FromUnixMicros(record.ended_micros()));
 }
 
-std::string RoleName(v1::Role role) {
-  return EnumText(v1::Role_Name(role), "ROLE_");
-}
-
 }  // namespace paceline

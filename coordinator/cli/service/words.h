@@ -21,8 +21,6 @@ std::string TypeText(v1::TaskType type);
 std::string TaskStateText(v1::TaskState state);
 // "open", "closed", "drained", "leaving" or "lost".
 std::string MemberStateText(const v1::MemberView& member);
-// "admin".
-std::string RoleName(v1::Role role);
 
 // The changes that the user made to the job, without the one by which a
 // submission keeps the name of a job that has none (bundle.h).
