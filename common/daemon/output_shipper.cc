@@ -1,7 +1,6 @@
 #include "common/daemon/output_shipper.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <memory>
 #include <set>
 #include <system_error>
@@ -17,6 +16,7 @@
 #include "common/rpc/transient_error.h"
 #include "common/transfer/job_paths.h"
 #include "common/transfer/pieces.h"
+#include "common/transfer/send_file.h"
 
 namespace paceline {
 namespace {
@@ -210,7 +210,7 @@ absl::StatusOr<std::vector<v1::JobFile>> OutputShipper::Upload(
     const v1::FileProgress& progress = found.files(static_cast<int>(i));
     if (!progress.is_complete() && !complete.contains(file.sha256())) {
       const absl::Status status =
-          Annotate(UploadFile(file, progress.received_bytes()), file.path());
+          Annotate(UploadFile(file, progress), file.path());
       if (IsTransient(status)) return status;
       Note(status, errors);
       if (!status.ok()) continue;
@@ -222,37 +222,13 @@ absl::StatusOr<std::vector<v1::JobFile>> OutputShipper::Upload(
 }
 
 absl::Status OutputShipper::UploadFile(const v1::JobFile& file,
-                                       uint64_t received) {
-  const std::string path = absl::StrCat(folder_, "/", file.path());
+                                       const v1::FileProgress& progress) {
   ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> content,
-                   OpenRandomAccess(path));
-  v1::PutFileRequest request;
-  request.set_sha256(file.sha256());
-  request.set_size_bytes(file.size_bytes());
-  while (true) {
-    if (received > file.size_bytes() ||
-        file.size_bytes() > static_cast<uint64_t>(content->size_bytes())) {
-      return absl::AbortedError(absl::StrCat(path, ": it has changed"));
-    }
-    std::string& piece = *request.mutable_content();
-    piece.resize(
-        std::min<uint64_t>(kSentFilePieceBytes, file.size_bytes() - received));
-    RETURN_IF_ERROR(content->ReadAt(
-        static_cast<int64_t>(received),
-        {reinterpret_cast<std::byte*>(piece.data()), piece.size()}));
-    request.set_offset(received);
-    ASSIGN_OR_RETURN(const v1::PutFileResponse response,
-                     client_.PutFile(request));
-    const v1::FileProgress& progress = response.progress();
-    if (progress.is_complete()) return absl::OkStatus();
-    if (progress.received_bytes() <= received) {
-      return absl::AbortedError(
-          absl::StrCat("PutFile to ", client_.description(), ": ", path, ": ",
-                       progress.received_bytes(),
-                       " bytes received after a piece from ", received, " on"));
-    }
-    received = progress.received_bytes();
-  }
+                   OpenRandomAccess(absl::StrCat(folder_, "/", file.path())));
+  return SendFile(file.path(), *content, file, progress,
+                  [this](const v1::PutFileRequest& piece) {
+                    return client_.PutFile(piece);
+                  });
 }
 
 }  // namespace paceline

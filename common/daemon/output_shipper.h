@@ -62,7 +62,8 @@ class OutputShipper {
   // Has the coordinator forget what it has from the folder `path` and is not
   // among the `present` files.
   absl::Status Forget(const std::string& path, const Files& present);
-  absl::Status UploadFile(const v1::JobFile& file, uint64_t received);
+  absl::Status UploadFile(const v1::JobFile& file,
+                          const v1::FileProgress& progress);
 
   ServiceClient& client_;
   const std::string folder_;

@@ -13,7 +13,6 @@
 #include "common/base/file.h"
 #include "common/base/size_text.h"
 #include "common/base/status_macros.h"
-#include "common/command_line/command_tree.h"
 #include "coordinator/cli/service/download_file.h"
 #include "coordinator/cli/service/follow_log.h"
 #include "coordinator/cli/service/job_calls.h"
@@ -56,9 +55,7 @@ class DownloadVerb : public ServiceVerb {
            "on where an earlier download has stopped.";
   }
   void AddTo(CLI::App& app) override {
-    app.add_option("JOB", job_, "The job's id.")
-        ->required()
-        ->type_name(kJobIdType);
+    AddJob(app, job_);
     app.add_option("--output", folder_, "Folder; default the job's id.");
   }
 

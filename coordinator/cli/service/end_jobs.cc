@@ -6,7 +6,6 @@
 #include "common/base/exit_code.h"
 #include "common/base/option_text.h"
 #include "common/base/status_macros.h"
-#include "common/command_line/command_tree.h"
 #include "coordinator/cli/service/job_calls.h"
 
 namespace paceline {
@@ -20,9 +19,7 @@ class WaitVerb : public ServiceVerb {
            "failed, 130 it was stopped. Ctrl-C leaves it running.";
   }
   void AddTo(CLI::App& app) override {
-    app.add_option("JOB", job_, "The job's id.")
-        ->required()
-        ->type_name(kJobIdType);
+    AddJob(app, job_);
     app.add_option("--timeout", timeout_,
                    "Fails after this time: 90s, 1h30m; default never.");
   }
@@ -49,9 +46,7 @@ class StopVerb : public ServiceVerb {
     return "Ends a job, after a last checkpoint.";
   }
   void AddTo(CLI::App& app) override {
-    app.add_option("JOB", job_, "The job's id.")
-        ->required()
-        ->type_name(kJobIdType);
+    AddJob(app, job_);
     app.add_flag("--wait", waits_, "Waits until the job has ended.");
   }
 
@@ -77,11 +72,7 @@ class DeleteVerb : public ServiceVerb {
   const char* help() const override {
     return "Deletes a job that has ended, with its logs and outputs.";
   }
-  void AddTo(CLI::App& app) override {
-    app.add_option("JOB", job_, "The job's id.")
-        ->required()
-        ->type_name(kJobIdType);
-  }
+  void AddTo(CLI::App& app) override { AddJob(app, job_); }
 
   absl::StatusOr<int> Run(const VerbContext& context) override {
     v1::DeleteJobRequest request;

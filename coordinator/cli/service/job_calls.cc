@@ -4,11 +4,13 @@
 #include <ostream>
 #include <utility>
 
+#include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "common/base/clock.h"
 #include "common/base/exit_code.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
+#include "common/command_line/command_tree.h"
 #include "common/rpc/transient_error.h"
 #include "coordinator/cli/service/units.h"
 #include "coordinator/cli/service/words.h"
@@ -31,6 +33,12 @@ absl::StatusOr<v1::JobView> ViewOf(absl::StatusOr<v1::GetJobResponse> got,
 }
 
 }  // namespace
+
+void AddJob(CLI::App& verb, std::string& id) {
+  verb.add_option("JOB", id, "The job's id.")
+      ->required()
+      ->type_name(kJobIdType);
+}
 
 absl::Status Patiently(const VerbContext& context, absl::Duration patience,
                        absl::FunctionRef<absl::Status()> call) {

@@ -1,4 +1,4 @@
-// Calls about one job, as several verbs make them.
+// What verbs about one job have in common.
 #ifndef PACELINE_COORDINATOR_CLI_SERVICE_JOB_CALLS_H_
 #define PACELINE_COORDINATOR_CLI_SERVICE_JOB_CALLS_H_
 
@@ -13,6 +13,9 @@
 #include "coordinator/cli/service/service_verb.h"
 
 namespace paceline {
+
+// Adds the argument JOB, the id of a job, to a verb.
+void AddJob(CLI::App& verb, std::string& id);
 
 // Calls until the answer is neither Unavailable nor DeadlineExceeded, or the
 // patience is over, or the user interrupts; says once that it tries again. For

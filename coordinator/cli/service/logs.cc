@@ -9,7 +9,6 @@
 #include "common/base/exit_code.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
-#include "common/command_line/command_tree.h"
 #include "coordinator/cli/service/follow_log.h"
 #include "coordinator/cli/service/job_calls.h"
 #include "coordinator/cli/service/words.h"
@@ -24,9 +23,7 @@ class LogsVerb : public ServiceVerb {
     return "Prints what a task of a job has written.";
   }
   void AddTo(CLI::App& app) override {
-    app.add_option("JOB", job_, "The job's id.")
-        ->required()
-        ->type_name(kJobIdType);
+    AddJob(app, job_);
     app.add_flag("-f,--follow", follows_,
                  "Goes on until the job has ended, also when it is started "
                  "again. Ctrl-C leaves the job running.");

@@ -9,7 +9,6 @@
 #include "common/base/exit_code.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
-#include "common/command_line/command_tree.h"
 #include "coordinator/cli/service/job_calls.h"
 #include "coordinator/cli/service/json_views.h"
 #include "coordinator/cli/service/output_format.h"
@@ -80,9 +79,7 @@ class DescribeVerb : public ServiceVerb {
   const char* name() const override { return "describe"; }
   const char* help() const override { return "Shows all of a job."; }
   void AddTo(CLI::App& app) override {
-    app.add_option("JOB", job_, "The job's id.")
-        ->required()
-        ->type_name(kJobIdType);
+    AddJob(app, job_);
     AddFormat(app, {"text", "json", "yaml"}, format_);
   }
 

@@ -8,19 +8,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "common/base/peer_text.h"
 #include "common/base/random_access.h"
 #include "common/base/status_macros.h"
 #include "common/limits.h"
 #include "common/transfer/pieces.h"
+#include "common/transfer/send_file.h"
 #include "coordinator/cli/service/job_calls.h"
 
 namespace paceline {
 namespace {
 
-// How often the coordinator may say that it has less than before. A file that
-// it has begun anew, since it was lost there, is rare.
-constexpr int kMaxRestarts = 3;
 // The coordinator did not take a piece, since another one came before it.
 constexpr absl::Duration kMinRefusedPause = absl::Milliseconds(100);
 // Pauses that a user notices, together.
@@ -30,24 +27,6 @@ absl::StatusOr<std::unique_ptr<RandomAccess>> Open(const BundledFile& bundled,
                                                    const JobBundle& bundle) {
   return bundled.path.empty() ? RandomAccessTo(bundle.text)
                               : OpenRandomAccess(bundled.path);
-}
-
-absl::Status ChangedMeanwhile(const BundledFile& bundled) {
-  return absl::AbortedError(
-      absl::StrCat(PeerText(bundled.file.path()),
-                   " has changed while the job was submitted"));
-}
-
-// Fills in the piece that begins at `offset`.
-absl::Status ReadPiece(RandomAccess& file, uint64_t offset,
-                       v1::PutFileRequest& request) {
-  std::string& content = *request.mutable_content();
-  content.resize(
-      std::min<uint64_t>(kSentFilePieceBytes, request.size_bytes() - offset));
-  request.set_offset(offset);
-  return file.ReadAt(
-      static_cast<int64_t>(offset),
-      {reinterpret_cast<std::byte*>(content.data()), content.size()});
 }
 
 // Keeps to the rate of uploads that the coordinator allows.
@@ -66,8 +45,8 @@ class Pacer {
     }
     Pause(context_, pause);
   }
-  // After a piece. Returns whether it was refused for coming too early.
-  bool TakeAnswer(const v1::PutFileResponse& response, uint64_t offset) {
+  // After a piece, which may have been refused for coming too early.
+  void TakeAnswer(const v1::PutFileResponse& response, uint64_t offset) {
     const absl::Duration pause =
         absl::Microseconds(static_cast<double>(response.pause_micros()));
     const bool is_refused = pause > absl::ZeroDuration() &&
@@ -75,7 +54,6 @@ class Pacer {
                             response.progress().received_bytes() <= offset;
     pause_ = std::min(is_refused ? std::max(pause, kMinRefusedPause) : pause,
                       limits::kMaxToldDuration);
-    return is_refused;
   }
 
  private:
@@ -85,44 +63,24 @@ class Pacer {
   bool has_told_ = false;
 };
 
-absl::Status UploadFile(const VerbContext& context, const JobBundle& bundle,
-                        const BundledFile& bundled, v1::FileProgress progress,
-                        Pacer& pacer) {
+absl::Status Upload(const VerbContext& context, const JobBundle& bundle,
+                    const BundledFile& bundled,
+                    const v1::FileProgress& progress, Pacer& pacer) {
   if (progress.is_complete()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> file,
+  ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> content,
                    Open(bundled, bundle));
-  v1::PutFileRequest request;
-  request.set_sha256(bundled.file.sha256());
-  request.set_size_bytes(bundled.file.size_bytes());
-  if (static_cast<uint64_t>(file->size_bytes()) != request.size_bytes()) {
-    return ChangedMeanwhile(bundled);
-  }
-  for (int restarts = 0; !progress.is_complete();) {
-    const uint64_t offset =
-        std::min<uint64_t>(progress.received_bytes(), request.size_bytes());
-    RETURN_IF_ERROR(ReadPiece(*file, offset, request));
-    pacer.Wait();
-    absl::StatusOr<v1::PutFileResponse> put = PatientlyGet<v1::PutFileResponse>(
-        context, context.patience,
-        [&] { return context.client.PutFile(request); });
-    if (absl::IsDataLoss(put.status()) || absl::IsOutOfRange(put.status())) {
-      // What the coordinator had before may have been of another file, or it
-      // has deleted it meanwhile.
-      if (++restarts > 1) return ChangedMeanwhile(bundled);
-      progress.set_received_bytes(0);
-      continue;
-    }
-    RETURN_IF_ERROR(put.status());
-    progress = put->progress();
-    const bool is_refused = pacer.TakeAnswer(*put, offset);
-    if (!is_refused && !progress.is_complete() &&
-        progress.received_bytes() <= offset && ++restarts > kMaxRestarts) {
-      return absl::InternalError(
-          absl::StrCat(context.client.description(), " does not take ",
-                       PeerText(bundled.file.path()), " beyond byte ", offset));
-    }
-  }
-  return absl::OkStatus();
+  return SendFile(bundled.file.path(), *content, bundled.file, progress,
+                  [&](const v1::PutFileRequest& piece) {
+                    pacer.Wait();
+                    absl::StatusOr<v1::PutFileResponse> response =
+                        PatientlyGet<v1::PutFileResponse>(
+                            context, context.patience,
+                            [&] { return context.client.PutFile(piece); });
+                    if (response.ok()) {
+                      pacer.TakeAnswer(*response, piece.offset());
+                    }
+                    return response;
+                  });
 }
 
 }  // namespace
@@ -153,9 +111,8 @@ absl::Status UploadFiles(const VerbContext& context, const JobBundle& bundle) {
           " files, expected ", request.sha256_size()));
     }
     for (size_t i = begin; i < end; ++i) {
-      RETURN_IF_ERROR(UploadFile(context, bundle, *files[i],
-                                 found.files(static_cast<int>(i - begin)),
-                                 pacer));
+      RETURN_IF_ERROR(Upload(context, bundle, *files[i],
+                             found.files(static_cast<int>(i - begin)), pacer));
     }
   }
   return absl::OkStatus();
