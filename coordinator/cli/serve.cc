@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -87,7 +88,10 @@ absl::Status Run(const ServeOptions& options, Interrupt& interrupt) {
               << running->first_token_path() << "\n";
   }
   std::cout << "the coordinator listens on "
-            << WithPort(options.listen_address, running->port()) << std::endl;
+            << WithPort(options.listen_address, running->port())
+            << " and keeps its jobs in "
+            << std::filesystem::absolute(options.store_folder).string()
+            << std::endl;
   return running->Run([&] { return interrupt.Taken(); });
 }
 
