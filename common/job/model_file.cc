@@ -230,6 +230,17 @@ bool MayGoOn(const TakenFromFile& taken, const std::string& weights) {
   return weights == taken.weights || IsCheckpointPath(WeightsFilePath(weights));
 }
 
+// Has the job's LossScaleOptimizer go on with the state in the file.
+absl::Status TakeLossScale(ModelWeights& weights, v1::Job& job) {
+  ASSIGN_OR_RETURN(const std::optional<ModelWeights::LossScaleState> state,
+                   weights.ReadLossScale());
+  if (!state) return absl::OkStatus();
+  auto& fields = *job.mutable_optimizer()->mutable_config()->mutable_fields();
+  fields["dynamic_scale"].set_number_value(state->scale);
+  fields["step_counter"].set_number_value(static_cast<double>(state->steps));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<InitialWeights>> OpenByName(
     const std::string& path, const Graph& graph) {
   if (!NeedsConfig(path)) {
@@ -319,6 +330,9 @@ absl::Status CheckWeights(const TakenFromFile& taken, v1::Job& job) {
   job.set_initial_iterations(static_cast<uint64_t>(iterations));
   ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
                    MakeJobOptimizer(job, graph));
+  if (optimizer->loss_scaling) {
+    RETURN_IF_ERROR(TakeLossScale(*weights->whole(), job));
+  }
   return weights->whole()->FindSlots(graph, *optimizer);
 }
 

@@ -1,9 +1,12 @@
 #include "common/keras/mixed_precision.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/status_macros.h"
 #include "common/keras/config_keys.h"
+#include "common/optimizer/loss_scaling.h"
 
 namespace paceline {
 namespace {
@@ -48,17 +51,9 @@ absl::Status TakePolicies(Value& value, const Path& path, std::string& policy) {
   return absl::OkStatus();
 }
 
-absl::Status CheckDefault(const Value& config, const char* key, double expected,
-                          const Path& path) {
-  const Value* const value = config.Find(key);
-  if (value == nullptr ||
-      (value->is_number() && value->as_double() == expected)) {
-    return absl::OkStatus();
-  }
-  return ConfigError(path.Key(key),
-                     absl::StrCat("is not supported yet; expected ", expected,
-                                  ", Keras' default"),
-                     absl::StatusCode::kUnimplemented);
+bool IsDefault(const Value* value, double expected) {
+  return value == nullptr ||
+         (value->is_number() && value->as_double() == expected);
 }
 
 }  // namespace
@@ -75,7 +70,7 @@ absl::StatusOr<Value> UnwrapLossScale(const Value& optimizer,
   const Value* const config =
       optimizer.is_map() ? optimizer.Find("config") : nullptr;
   // The second is what Keras 2 writes.
-  if ((name != "LossScaleOptimizer" && name != "LossScaleOptimizerV3") ||
+  if ((name != LossScaling::kClassName && name != "LossScaleOptimizerV3") ||
       config == nullptr) {
     return optimizer;
   }
@@ -86,10 +81,17 @@ absl::StatusOr<Value> UnwrapLossScale(const Value& optimizer,
     return ConfigError(config_path.Key("inner_optimizer"),
                        "missing; expected the optimizer");
   }
-  RETURN_IF_ERROR(CheckDefault(*config, "initial_scale", 32768, config_path));
-  RETURN_IF_ERROR(
-      CheckDefault(*config, "dynamic_growth_steps", 2000, config_path));
-  return *inner;
+  const Value* const scale = config->Find("initial_scale");
+  const Value* const steps = config->Find("dynamic_growth_steps");
+  if (IsDefault(scale, LossScaling::kInitialScale) &&
+      IsDefault(steps, LossScaling::kGrowthSteps)) {
+    return *inner;
+  }
+  Value::Map settings = {{"inner_optimizer", *inner}};
+  if (scale != nullptr) settings.push_back({"initial_scale", *scale});
+  if (steps != nullptr) settings.push_back({"dynamic_growth_steps", *steps});
+  return Value(Value::Map{{"class_name", LossScaling::kClassName},
+                          {"config", std::move(settings)}});
 }
 
 }  // namespace paceline

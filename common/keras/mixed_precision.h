@@ -20,8 +20,8 @@ namespace paceline {
 // differ; others are left to the layers.
 absl::StatusOr<std::string> TakeMixedPolicy(Value& config, const Path& path);
 
-// The optimizer in a LossScaleOptimizer; others as they are. Unimplemented if
-// it scales otherwise than ours (loss_scale.h).
+// The optimizer in a LossScaleOptimizer that scales as Keras does by default;
+// others as they are, without keys of a LossScaleOptimizer that mean nothing.
 absl::StatusOr<Value> UnwrapLossScale(const Value& optimizer, const Path& path);
 
 }  // namespace paceline

@@ -1,6 +1,7 @@
 #include "common/keras/model_weights.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <set>
@@ -218,28 +219,53 @@ absl::Status ModelWeights::FindByName(const Graph& graph, const Graph* own) {
 }
 
 absl::StatusOr<int64_t> ModelWeights::ReadIterations() {
-  const auto found = file_.index.find(kIterationPath);
-  if (found == file_.index.end()) return 0;
+  ASSIGN_OR_RETURN(const std::optional<int64_t> iterations,
+                   ReadCount(kIterationPath));
+  return iterations.value_or(0);
+}
+
+absl::StatusOr<std::optional<ModelWeights::LossScaleState>>
+ModelWeights::ReadLossScale() {
+  ASSIGN_OR_RETURN(const std::optional<int64_t> steps,
+                   ReadCount(kReadStepCounterPath));
+  if (!steps) return std::nullopt;
+  ASSIGN_OR_RETURN(const Hdf5Dataset dataset,
+                   Find(kReadDynamicScalePath, "the loss scale", {}));
+  double scale = 0;
+  RETURN_IF_ERROR(
+      ReadElements(*file_.bytes, dataset, 0, absl::MakeSpan(&scale, 1)));
+  if (!(scale > 0) || std::isinf(scale)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path_, ": ", kDynamicScalePath, " is ", scale,
+                     ", expected the loss scale, a finite number above 0"));
+  }
+  return LossScaleState{scale, *steps};
+}
+
+absl::StatusOr<std::optional<int64_t>> ModelWeights::ReadCount(
+    absl::string_view path) {
+  const auto found = file_.index.find(std::string(path));
+  if (found == file_.index.end()) return std::nullopt;
   const Hdf5Dataset& dataset = found->second;
   const int64_t size = dataset.type.size_bytes;
   const bool is_whole = dataset.type.kind == Hdf5Type::Kind::kSigned ||
                         dataset.type.kind == Hdf5Type::Kind::kUnsigned;
   if (!is_whole || !dataset.shape.empty() || (size != 4 && size != 8)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path_, ": ", kIterationPath, " has elements of ", size,
+        absl::StrCat(path_, ": ", path, " has elements of ", size,
                      " bytes and shape ", ShapeToString(dataset.shape),
                      ", expected one integer of 4 or 8 bytes"));
   }
-  int64_t iterations = 0;
+  int64_t integer = 0;
   RETURN_IF_ERROR(file_.bytes->ReadAt(
       dataset.offset_bytes,
-      absl::MakeSpan(reinterpret_cast<std::byte*>(&iterations), size)));
-  if (iterations < 0 || iterations > limits::kMaxSteps) {
+      absl::MakeSpan(reinterpret_cast<std::byte*>(&integer), size)));
+  if (integer < 0 || integer > limits::kMaxSteps) {
     return absl::InvalidArgumentError(absl::StrCat(
-        path_, ": ", kIterationPath, " is ", iterations,
-        ", expected the number of calls, from 0 to ", limits::kMaxSteps));
+        path_, ": ", path, " is ", integer,
+        ", expected a number of calls, from 0 to ", limits::kMaxSteps));
   }
-  return iterations;
+  return integer;
 }
 
 std::optional<ParameterCount> ModelWeights::OptimizerSize() const {

@@ -53,6 +53,14 @@ class ModelWeights {
   // Number of updates that the file's optimizer has made; 0 if it has none.
   absl::StatusOr<int64_t> ReadIterations();
 
+  // The state of the file's LossScaleOptimizer; nullopt if it has none.
+  struct LossScaleState {
+    double scale = 0;
+    // Since the scale changed.
+    int64_t steps = 0;
+  };
+  absl::StatusOr<std::optional<LossScaleState>> ReadLossScale();
+
   // The file's optimizer: its slots and its numbers; nullopt if it has none.
   std::optional<ParameterCount> OptimizerSize() const;
 
@@ -85,6 +93,8 @@ class ModelWeights {
   absl::Status FindByName(const Graph& graph, const Graph* own);
   absl::StatusOr<std::vector<NamedWeight>> NamesInFile(const Graph& graph,
                                                        const Graph* own);
+  // The number of calls at `path`; nullopt if there is none.
+  absl::StatusOr<std::optional<int64_t>> ReadCount(absl::string_view path);
   // The dataset at `path`, which must have this shape; `name`: in errors.
   absl::StatusOr<Hdf5Dataset> Find(const std::string& path,
                                    const std::string& name,

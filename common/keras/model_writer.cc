@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -80,6 +82,24 @@ void AddOptimizer(const TrainedModel& model, std::vector<Dataset>& datasets) {
   }
 }
 
+// Puts the state of an optimizer, `datasets` from `first` on, into a
+// LossScaleOptimizer (slot_paths.h).
+void WrapInLossScale(const LossScaling& scaling, size_t first,
+                     std::vector<Dataset>& datasets) {
+  std::vector<Dataset> around = {
+      NumberAt(kIterationPath, kInt64, int64_t{0}),
+      NumberAt(kLearningRatePath, kFloat32, 0.0f),
+      NumberAt(kStepCounterPath, kInt64, scaling.step_counter),
+      NumberAt(kDynamicScalePath, kFloat32,
+               static_cast<float>(scaling.first_scale()))};
+  for (size_t i = first; i < datasets.size(); ++i) {
+    around.push_back(datasets[i]);
+    around.back().entry.path = absl::StrCat(kOptimizerGroup, around.size() - 1);
+    datasets[i].entry.path = absl::StrCat(kInnerOptimizerGroup, i - first);
+  }
+  std::move(around.begin(), around.end(), std::back_inserter(datasets));
+}
+
 std::vector<Dataset> DatasetsOf(const TrainedModel& model) {
   std::vector<Dataset> datasets;
   for (WeightPath& each : WeightPaths(model.graph.tree)) {
@@ -89,7 +109,10 @@ std::vector<Dataset> DatasetsOf(const TrainedModel& model) {
                         "",
                         ""});
   }
+  const size_t first = datasets.size();
   AddOptimizer(model, datasets);
+  const std::optional<LossScaling>& scaling = model.optimizer.loss_scaling;
+  if (scaling) WrapInLossScale(*scaling, first, datasets);
   return datasets;
 }
 

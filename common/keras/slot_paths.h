@@ -6,6 +6,10 @@
 //   optimizer/vars/2  the slots of trained variables, and so on
 //
 // There are no slots before the first call.
+//
+// In a LossScaleOptimizer these are in optimizer/inner_optimizer/vars/. Its own
+// group, optimizer/vars/, begins with a number of calls and a learning rate
+// that are always 0, then has its state, and then all of that again.
 #ifndef PACELINE_COMMON_KERAS_SLOT_PATHS_H_
 #define PACELINE_COMMON_KERAS_SLOT_PATHS_H_
 
@@ -21,6 +25,16 @@ namespace paceline {
 inline constexpr char kOptimizerGroup[] = "optimizer/vars/";
 inline constexpr char kIterationPath[] = "optimizer/vars/0";
 inline constexpr char kLearningRatePath[] = "optimizer/vars/1";
+
+// The state of a LossScaleOptimizer: the steps since its scale changed, int64,
+// and the scale, float32. Behind them is that of the optimizer in it.
+inline constexpr char kStepCounterPath[] = "optimizer/vars/2";
+inline constexpr char kDynamicScalePath[] = "optimizer/vars/3";
+// Where readers of a WeightsFile find that scale and steps.
+inline constexpr char kReadStepCounterPath[] = "optimizer/loss_scale/2";
+inline constexpr char kReadDynamicScalePath[] = "optimizer/loss_scale/3";
+inline constexpr char kInnerOptimizerGroup[] =
+    "optimizer/inner_optimizer/vars/";
 
 struct SlotPath {
   // An index into Graph::variables.

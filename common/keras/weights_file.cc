@@ -22,9 +22,6 @@ namespace {
 constexpr absl::string_view kLayersGroup = "layers/";
 // How some releases of Keras name that group.
 constexpr absl::string_view kOldLayersGroup = "_layer_checkpoint_dependencies/";
-// Of the optimizer in a LossScaleOptimizer.
-constexpr absl::string_view kInnerOptimizerGroup =
-    "optimizer/inner_optimizer/vars/";
 
 // Opens the HDF5 file: a member of an archive, or all of it.
 absl::Status OpenHdf5(const std::string& path, WeightsFile& file) {
@@ -66,13 +63,18 @@ void RenameGroup(absl::string_view from, absl::string_view to,
 }
 
 // Gives datasets their paths in the newest release, and the state of an
-// optimizer in a LossScaleOptimizer that of an optimizer alone. Keras stores
-// it twice.
+// optimizer in a LossScaleOptimizer that of an optimizer alone (slot_paths.h).
 void RenameGroups(Hdf5Index& index) {
   RenameGroup(kOldLayersGroup, kLayersGroup, index);
   if (!IsInGroup(BeginOfGroup(kInnerOptimizerGroup, index),
                  kInnerOptimizerGroup, index)) {
     return;
+  }
+  for (const auto& [path, read_path] :
+       {std::pair(kStepCounterPath, kReadStepCounterPath),
+        std::pair(kDynamicScalePath, kReadDynamicScalePath)}) {
+    const auto own = index.find(path);
+    if (own != index.end()) index.emplace(read_path, own->second);
   }
   EraseGroup(kOptimizerGroup, index);
   RenameGroup(kInnerOptimizerGroup, kOptimizerGroup, index);

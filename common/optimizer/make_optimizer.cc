@@ -40,24 +40,75 @@ constexpr const char* kKerasClasses[] = {"Adadelta", "Adafactor",
                                          "Nadam",    "RMSprop",
                                          "SGD",      "ScheduleFreeAdamW"};
 
-}  // namespace
+// The optimizer in a LossScaleOptimizer.
+struct InnerOptimizer {
+  KerasObject object;
+};
 
-absl::StatusOr<OptimizerPtr> MakeOptimizer(const v1::KerasObject& object) {
-  const Path path("optimizer");
-  const std::string& name = object.class_name();
+absl::Status ReadConfig(const Value& value, const Path& path,
+                        InnerOptimizer& out) {
+  ASSIGN_OR_RETURN(out.object, ReadKerasObject(value, path));
+  return absl::OkStatus();
+}
+
+Value WriteConfig(const InnerOptimizer& inner) {
+  return WriteKerasObject(inner.object);
+}
+
+std::string ConfigType(const InnerOptimizer* /*inner*/) { return "optimizer"; }
+
+// The config of a LossScaleOptimizer.
+struct LossScaleConfig {
+  static const FieldTable<LossScaleConfig>& Fields();
+
+  InnerOptimizer inner;
+  LossScaling scaling;
+};
+
+template <typename Member>
+Accessors<LossScaleConfig, Member> OfScaling(Member LossScaling::*member) {
+  return {[member](const LossScaleConfig& config) {
+            return config.scaling.*member;
+          },
+          [member](LossScaleConfig& config, Member value) {
+            config.scaling.*member = std::move(value);
+          }};
+}
+
+const FieldTable<LossScaleConfig>& LossScaleConfig::Fields() {
+  static const auto& table = *new FieldTable<LossScaleConfig>(
+      LossScaling::kClassName,
+      "Another optimizer, and how `precision: mixed_float16` scales the loss "
+      "on a GPU. Without one the loss is scaled by these defaults; with other "
+      "precisions this changes nothing.",
+      {Optional("name", OfScaling(&LossScaling::name), "Name of it."),
+       Required("inner_optimizer", &LossScaleConfig::inner, "The optimizer."),
+       Optional("initial_scale", OfScaling(&LossScaling::initial_scale),
+                Above(0), "The first factor of the loss."),
+       Optional("dynamic_growth_steps",
+                OfScaling(&LossScaling::dynamic_growth_steps), AtLeast(1),
+                "The factor doubles after so many steps with finite gradients. "
+                "A step without is left out and halves it, down to 1."),
+       NotWritten<LossScaleConfig>(Optional(
+           "dynamic_scale", OfScaling(&LossScaling::dynamic_scale), Above(0),
+           "The factor with which the job begins; by default `initial_scale`. "
+           "A model that goes on has that of its file.")),
+       NotWritten<LossScaleConfig>(
+           Optional("step_counter", OfScaling(&LossScaling::step_counter),
+                    AtLeast(0), "Steps since that factor changed."))});
+  return table;
+}
+
+absl::StatusOr<OptimizerPtr> MakeOptimizerAt(const KerasObject& object,
+                                             const Path& path) {
+  const std::string& name = object.class_name;
   std::vector<std::string> supported;
   for (const ClassEntry<OptimizerPtr>& entry : OptimizerEntries()) {
     // As in Keras, case does not matter here: "adam" is Adam.
     if (absl::EqualsIgnoreCase(entry.class_name, name)) {
-      return entry.read(FromProto(object).config, path);
+      return entry.read(object.config, path);
     }
     supported.push_back(entry.class_name);
-  }
-  if (absl::StartsWithIgnoreCase(name, "LossScaleOptimizer")) {
-    return ClassError(path, name,
-                      "expected the optimizer in it, and precision: "
-                      "mixed_float16, which scales the loss",
-                      absl::StatusCode::kUnimplemented);
   }
   for (const char* const known : kKerasClasses) {
     if (!absl::EqualsIgnoreCase(known, name)) continue;
@@ -67,12 +118,38 @@ absl::StatusOr<OptimizerPtr> MakeOptimizer(const v1::KerasObject& object) {
   return UnknownClass(path, "optimizer", name, supported);
 }
 
+}  // namespace
+
+absl::StatusOr<OptimizerPtr> MakeOptimizer(const v1::KerasObject& object) {
+  const Path path("optimizer");
+  if (!absl::EqualsIgnoreCase(object.class_name(), LossScaling::kClassName)) {
+    return MakeOptimizerAt(FromProto(object), path);
+  }
+  ASSIGN_OR_RETURN(LossScaleConfig config, LossScaleConfig::Fields().Read(
+                                               FromProto(object).config, path));
+  ASSIGN_OR_RETURN(
+      OptimizerPtr optimizer,
+      MakeOptimizerAt(config.inner.object, path.Key("inner_optimizer")));
+  optimizer->loss_scaling = std::move(config.scaling);
+  return optimizer;
+}
+
 Value Serialize(const Optimizer& optimizer) {
-  return SerializeByEntry("keras.optimizers", OptimizerEntries(), optimizer);
+  Value own =
+      SerializeByEntry("keras.optimizers", OptimizerEntries(), optimizer);
+  if (!optimizer.loss_scaling) return own;
+  LossScaleConfig config;
+  config.scaling = *optimizer.loss_scaling;
+  Value written = LossScaleConfig::Fields().Write(config);
+  written["inner_optimizer"] = std::move(own);
+  return SerializeKerasObject("keras.optimizers",
+                              {LossScaling::kClassName, std::move(written)});
 }
 
 std::vector<ClassReference> OptimizerReferences() {
-  return ReferencesOf(OptimizerEntries());
+  std::vector<ClassReference> references = ReferencesOf(OptimizerEntries());
+  references.push_back(LossScaleConfig::Fields().Reference());
+  return references;
 }
 
 }  // namespace paceline

@@ -25,6 +25,7 @@
 #include "common/optimizer/formula.h"
 #include "common/optimizer/gradient_accumulation.h"
 #include "common/optimizer/learning_rate.h"
+#include "common/optimizer/loss_scaling.h"
 #include "common/optimizer/moving_average.h"
 #include "common/optimizer/name_parts.h"
 #include "common/optimizer/update_range.h"
@@ -179,6 +180,8 @@ class Optimizer {
   std::optional<int64_t> ema_overwrite_frequency;
   // Null and 0: each call is an update. Else at least 2.
   std::optional<int64_t> gradient_accumulation_steps;
+  // Of the LossScaleOptimizer around it; null: there is none.
+  std::optional<LossScaling> loss_scaling;
   // By name of a variable: what its updates end with. Not of Keras' config of
   // an optimizer: in Keras they belong to the variables.
   std::map<std::string, Constraint, std::less<>> constraints;

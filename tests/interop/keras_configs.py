@@ -328,6 +328,11 @@ def optimizers():
             "learning_rate": decay, "beta_1": 0.8, "beta_2": 0.99, "epsilon": 0.001,
             "amsgrad": True, "global_clipnorm": 2.0, "name": "mine",
         }),
+        ("LossScaleOptimizer", {"inner_optimizer": {"class_name": "SGD", "config": {}}}),
+        ("LossScaleOptimizer", {
+            "inner_optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.5}},
+            "initial_scale": 100.0, "dynamic_growth_steps": 3, "name": "mine",
+        }),
         ("Adadelta", {}),
         ("Adadelta", {"learning_rate": 1.0, "rho": 0.8, "epsilon": 1e-3}),
         ("Adagrad", {}),
@@ -448,10 +453,13 @@ def regularizers():
 
 
 def constructed(module, class_name, arguments):
-    """The object. A schedule or a layer among the arguments becomes one: Keras leaves it to us."""
+    """The object. An object among the arguments becomes one: Keras leaves it to us."""
     rate = arguments.get("learning_rate")
     if isinstance(rate, dict):
         arguments = {**arguments, "learning_rate": keras.optimizers.schedules.deserialize(rate)}
+    if "inner_optimizer" in arguments:
+        inner = keras.optimizers.deserialize(arguments["inner_optimizer"])
+        arguments = {**arguments, "inner_optimizer": inner}
     keras.utils.clear_session()
     wrapped = {k: keras.layers.deserialize(v) for k, v in arguments.items() if k.endswith("layer")}
     arguments = {**arguments, **wrapped}

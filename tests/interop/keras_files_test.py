@@ -309,8 +309,12 @@ CASES = {
         {"digit": LOGITS, "is_odd": "binary_crossentropy"},
     ),
 }
-# A policy, and the name of its case.
+# A policy, and the names of its cases: how the optimizer in them scales the loss.
 MIXED = "mixed_float16"
+SCALINGS = {
+    MIXED: {},
+    "mixed_scaled": {"initial_scale": 1000.0, "dynamic_growth_steps": 15},
+}
 # Go on from the slots of a legacy file and of a checkpoint of TensorFlow, too.
 OTHER_FORMATS = ("separable_adam", "tutorial_rmsprop")
 LOSS_WEIGHTS = {"several_adam": {"digit": 1.0, "is_odd": 0.4}}
@@ -463,16 +467,16 @@ def run_case(binaries, folder, name, checks):
         checks.same_model(f"going on from {what}", keras.models.load_model(output / "model.keras"), loaded)
 
 
-def run_mixed(binaries, folder, checks):
+def run_mixed(binaries, folder, name, checks):
     """A file in mixed precision, whose optimizer is in another. A CPU goes on in float32."""
-    print(MIXED, flush=True)
+    print(name, flush=True)
     images, labels = fashion_mnist(2 * STEPS * BATCH)
     keras.config.set_dtype_policy(MIXED)
     mixed = separable()
     halves = [examples_of(mixed, images[part], labels[part]) for part in HALVES]
-    mixed.compile(optimizers.Adam(0.001), LOGITS)
+    mixed.compile(optimizers.LossScaleOptimizer(optimizers.Adam(0.001), **SCALINGS[name]), LOGITS)
     train_keras(mixed, *halves[0])
-    mixed.save(folder / "mixed.keras")
+    mixed.save(folder / f"{name}.keras")
     keras.config.set_dtype_policy("float32")
     model = separable()
     model.compile(optimizers.Adam(0.001), LOGITS)
@@ -481,19 +485,26 @@ def run_mixed(binaries, folder, checks):
     for ours, theirs in zip(model.optimizer.variables, mixed.optimizer.inner_optimizer.variables):
         ours.assign(theirs)
     theirs, _ = train_keras(model, *halves[1])
-    output = train_job(binaries, folder, "mixed", folder / "mixed.keras", *halves[1])
+    output = train_job(binaries, folder, name, folder / f"{name}.keras", *halves[1])
     checks.same_losses("losses, going on", columns(output / "steps.csv")["loss"], theirs, 1e-3)
-    checks.same_model("both, going on", keras.models.load_model(output / "model.keras"), model)
+    ours = keras.models.load_model(output / "model.keras")
+    if SCALINGS[name]:
+        scaling = ours.optimizer
+        assert {key: scaling.get_config()[key] for key in SCALINGS[name]} == SCALINGS[name]
+        assert float(scaling.dynamic_scale) == float(mixed.optimizer.dynamic_scale)
+        assert int(scaling.step_counter) == int(mixed.optimizer.step_counter)
+        ours.optimizer = scaling.inner_optimizer
+    checks.same_model("both, going on", ours, model)
 
 
 def main():
     binaries = pathlib.Path(sys.argv[1]).resolve()
-    names = sys.argv[2:] or [*CASES, MIXED]
+    names = sys.argv[2:] or [*CASES, *SCALINGS]
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
-            if name == MIXED:
-                run_mixed(binaries, pathlib.Path(folder), checks)
+            if name in SCALINGS:
+                run_mixed(binaries, pathlib.Path(folder), name, checks)
             else:
                 run_case(binaries, pathlib.Path(folder), name, checks)
     if checks.failures:

@@ -115,6 +115,7 @@ def optimizer_cases():
             )
         ),
         "Adam": case(lambda: o.Adam(0.01)),
+        "LossScaleOptimizer": case(lambda: o.LossScaleOptimizer(o.Adam(0.01), initial_scale=1024.0)),
         "Adam amsgrad": case(lambda: o.Adam(0.01, beta_1=0.8, beta_2=0.9, amsgrad=True)),
         "Adam epsilon": case(lambda: o.Adam(0.01, epsilon=1e-3)),
         "Adam weight_decay": case(lambda: o.Adam(0.01, weight_decay=0.5)),

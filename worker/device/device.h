@@ -46,6 +46,7 @@
 #include "absl/types/span.h"
 #include "common/model/graph.h"
 #include "common/model/output_spec.h"
+#include "common/optimizer/loss_scaling.h"
 #include "common/sharding/bucket_layout.h"
 #include "common/tensor/shape.h"
 #include "glog/logging.h"
@@ -184,7 +185,8 @@ enum class Mode { kTrain, kEvaluate };
 // the last layer and the loss are always float32 (Micikevicius et al., "Mixed
 // Precision Training", 2018). Layers also give gradients of variables as
 // float32, although a convolution may have rounded them. kMixedFloat16 scales
-// the loss like Keras' LossScaleOptimizer; each state has its own scale. In a
+// the loss like Keras' LossScaleOptimizer (ProgramSpec::loss_scaling); each
+// state has its own scale. In a
 // step whose gradients overflow, the device's update has no effect, but is
 // counted. If gradients leave the device, all buckets from the overflow on are
 // 0.
@@ -270,6 +272,8 @@ struct ProgramSpec {
   // The device must support it (CanCompute).
   Precision precision = Precision::kFloat32;
   int64_t batch_size = 0;
+  // For kMixedFloat16.
+  LossScaling loss_scaling = {};
   // The job's seed, for Dropout.
   uint64_t seed = 0;
   // Null: statistics are those of this replica's batch only.

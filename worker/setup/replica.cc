@@ -69,6 +69,9 @@ absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
   spec.bucket_layout = &replica.plan.layout();
   spec.seed = job.seed();
   spec.precision = PrecisionOf(job, *replica.device);
+  if (replica.optimizer != nullptr) {
+    spec.loss_scaling = replica.optimizer->loss_scaling.value_or(LossScaling());
+  }
   spec.steps_per_execution = std::max<int>(job.steps_per_execution(), 1);
   spec.statistics_all_reduce = replica.statistics.get();
   if (options.gradient_memory != nullptr) {

@@ -70,8 +70,9 @@ const FieldTable<F1Score>& F1Score::Fields() {
 absl::Status FBetaScore::CheckOutput(const Shape& output) const {
   if (!average) {
     return absl::UnimplementedError(
-        "average is null, a score for each class, which is not supported; "
-        "expected micro, macro or weighted");
+        "average is null, a score for each class, but logs have one number a "
+        "metric; expected macro, the mean that Keras' progress bar shows for "
+        "null, or micro or weighted");
   }
   return CheckRow(output);
 }

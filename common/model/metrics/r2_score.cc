@@ -36,8 +36,9 @@ const FieldTable<R2Score>& R2Score::Fields() {
 absl::Status R2Score::CheckOutput(const Shape& output) const {
   if (!class_aggregation) {
     return absl::UnimplementedError(
-        "class_aggregation is null, a score for each output, which is not "
-        "supported; expected uniform_average or variance_weighted_average");
+        "class_aggregation is null, a score for each output, but logs have one "
+        "number a metric; expected uniform_average, the mean that Keras' "
+        "progress bar shows for null, or variance_weighted_average");
   }
   return CheckRow(output);
 }

@@ -166,11 +166,13 @@ TEST(CompileConfigTest, TakesTheOptimizerInALossScaleOptimizer) {
   const auto adam = optimizer(inner + R"(, "initial_scale": 32768.0)");
   ASSERT_TRUE(adam.ok()) << adam.status();
   EXPECT_EQ(*adam->Find("class_name"), Value("Adam"));
-  EXPECT_THAT(
-      std::string(
-          optimizer(inner + R"(, "initial_scale": 2.0)").status().message()),
-      HasSubstr("compile_config.optimizer.config.initial_scale: is not "
-                "supported yet; expected 32768"));
+  const auto scaled = optimizer(inner + R"(, "initial_scale": 2.0)");
+  ASSERT_TRUE(scaled.ok()) << scaled.status();
+  EXPECT_EQ(*scaled->Find("class_name"), Value("LossScaleOptimizer"));
+  EXPECT_EQ(*scaled->Find("config")->Find("initial_scale"), Value(2.0));
+  EXPECT_EQ(
+      *scaled->Find("config")->Find("inner_optimizer")->Find("class_name"),
+      Value("Adam"));
   for (const char* nothing : {"", R"("inner_optimizer": null)"}) {
     EXPECT_THAT(std::string(optimizer(nothing).status().message()),
                 HasSubstr("inner_optimizer: missing"));

@@ -231,6 +231,26 @@ TEST_F(ModelWriterTest, WritesTheAveragesAndAccumulatorsOfVariables) {
   ExpectWritten(**weights);
 }
 
+TEST_F(ModelWriterTest, WritesTheStateOfALossScaleOptimizer) {
+  Load(
+      "optimizer: {LossScaleOptimizer: {inner_optimizer: adam, initial_scale: "
+      "100, dynamic_growth_steps: 3, dynamic_scale: 25, step_counter: 2}}\n");
+  ASSERT_TRUE(WriteKerasModel(path_, Trained()).ok());
+  const auto job = JobOf(path_);
+  ASSERT_TRUE(job.ok()) << job.status();
+  const auto optimizer = MakeJobOptimizer(*job, model_.graph);
+  ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+  const LossScaling& scaling = *(*optimizer)->loss_scaling;
+  EXPECT_EQ(scaling.initial_scale, 100);
+  EXPECT_EQ(scaling.dynamic_growth_steps, 3);
+  EXPECT_EQ(scaling.dynamic_scale, 25);
+  EXPECT_EQ(scaling.step_counter, 2);
+  const auto weights =
+      ModelWeights::Open(path_, model_.graph, model_.graph.tree);
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  ExpectWritten(**weights);
+}
+
 // Those of all variables. The kernel of the Dense, variable 6, is a matrix,
 // which has no velocity.
 TEST_F(ModelWriterTest, AveragesAndThenAccumulatorsComeBeforeTheOtherSlots) {

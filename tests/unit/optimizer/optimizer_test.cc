@@ -405,6 +405,51 @@ TEST(OptimizerTest, ClassNamesDoNotMindCase) {
   EXPECT_EQ(Make("sgd", {})->class_name(), "SGD");
 }
 
+TEST(OptimizerTest, ALossScaleOptimizerHasAnotherInIt) {
+  const auto optimizer = MakeOptimizer(
+      OptimizerObject("LossScaleOptimizer", nlohmann::ordered_json::parse(R"({
+          "inner_optimizer": {"class_name": "SGD", "config": {"momentum": 0.5}},
+          "initial_scale": 100, "dynamic_growth_steps": 3,
+          "dynamic_scale": 25, "step_counter": 2})")));
+  ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+  EXPECT_EQ((*optimizer)->class_name(), "SGD");
+  const LossScaling& scaling = *(*optimizer)->loss_scaling;
+  EXPECT_EQ(scaling.first_scale(), 25);
+  EXPECT_EQ(scaling.step_counter, 2);
+  const Value written = Serialize(**optimizer);
+  EXPECT_EQ(*written.Find("class_name"), Value("LossScaleOptimizer"));
+  // Exactly Keras' keys.
+  const Value& config = *written.Find("config");
+  ASSERT_EQ(config.as_map().size(), 4u);
+  EXPECT_EQ(*config.Find("name"), Value("loss_scale_optimizer"));
+  EXPECT_EQ(*config.Find("initial_scale"), Value(100.0));
+  EXPECT_EQ(*config.Find("dynamic_growth_steps"), Value(3));
+  const Value& inner = *config.Find("inner_optimizer");
+  EXPECT_EQ(*inner.Find("class_name"), Value("SGD"));
+  EXPECT_EQ(*inner.Find("config")->Find("momentum"), Value(0.5));
+}
+
+TEST(OptimizerTest, ErrorsOfALossScaleOptimizerNameTheKey) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"{}", "optimizer.inner_optimizer: missing"},
+      {R"({"inner_optimizer": "sgdd"})", "optimizer.inner_optimizer"},
+      {R"({"inner_optimizer": {"class_name": "LossScaleOptimizer",
+           "config": {"inner_optimizer": "sgd"}}})",
+       "optimizer.inner_optimizer"},
+      {R"({"inner_optimizer": "sgd", "initial_scale": 0})",
+       "optimizer.initial_scale"},
+      {R"({"inner_optimizer": "sgd", "dynamic_growth_steps": 0})",
+       "optimizer.dynamic_growth_steps"}};
+  for (const auto& [config, message] : cases) {
+    const absl::Status status =
+        MakeOptimizer(OptimizerObject("LossScaleOptimizer",
+                                      nlohmann::ordered_json::parse(config)))
+            .status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << message;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+  }
+}
+
 TEST(OptimizerTest, TakesWhatKerasWrites) {
   const auto optimizer = Make("Adam", {{"name", "adam"},
                                        {"learning_rate", 0.0010000000474974513},

@@ -23,6 +23,7 @@ absl::StatusOr<std::unique_ptr<CudaState>> CudaState::Create(
   RETURN_IF_ERROR(state->AllocateSums());
   RETURN_IF_ERROR(state->AllocateStep(spec));
   ASSIGN_OR_RETURN(state->copies_, gpu.CreateQueue(cuda::QueueKind::kCopying));
+  RETURN_IF_ERROR(state->SetLossScale(spec.loss_scaling));
   ASSIGN_OR_RETURN(state->computed_, gpu.CreateEvent());
   return state;
 }
@@ -87,6 +88,16 @@ absl::Status CudaState::AllocateStep(const ProgramSpec& spec) {
   ASSIGN_OR_RETURN(device_loss_scale_,
                    gpu_.Allocate(sizeof(cuda::LossScale), "the loss scale"));
   return absl::OkStatus();
+}
+
+absl::Status CudaState::SetLossScale(const LossScaling& scaling) {
+  if (loss_scale() == nullptr) return absl::OkStatus();
+  const cuda::LossScale first = {
+      .first_scale = static_cast<float>(scaling.first_scale()),
+      .growth_steps = scaling.dynamic_growth_steps,
+      .finite_steps = scaling.step_counter};
+  copies_->Copy(loss_scale(), &first, sizeof(first));
+  return copies_->Synchronize();
 }
 
 absl::Span<std::byte> CudaState::DeviceSlot(int bucket, int slot) const {

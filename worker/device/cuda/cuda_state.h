@@ -30,9 +30,9 @@ class KeptSteps {
 
 class CudaState final : public ModelState, public DeviceUpdates {
  public:
-  // Uses the plan, the metrics, the precision, the optimizer and the gradient
-  // memory of `spec`; pins the gradient memory. `gpu` and the plan must outlive
-  // the state.
+  // Uses the plan, the metrics, the precision, the loss scaling, the optimizer
+  // and the gradient memory of `spec`; pins the gradient memory. `gpu` and the
+  // plan must outlive the state.
   static absl::StatusOr<std::unique_ptr<CudaState>> Create(
       cuda::Gpu& gpu, const ProgramSpec& spec);
 
@@ -125,6 +125,7 @@ class CudaState final : public ModelState, public DeviceUpdates {
   absl::Status AllocateHostGradients(absl::Span<std::byte> gradient_memory);
   absl::Status AllocateSums();
   absl::Status AllocateStep(const ProgramSpec& spec);
+  absl::Status SetLossScale(const LossScaling& scaling);
   absl::Status AllocateArena(int64_t size_bytes);
   absl::Span<std::byte> DeviceSlot(int bucket, int slot) const;
   // Copies after the steps enqueued so far, and blocks until it is done.

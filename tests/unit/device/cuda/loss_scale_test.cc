@@ -58,6 +58,17 @@ TEST(LossScaleTest, IsNeverBelow1) {
   EXPECT_EQ(scale.scale(), 1);
 }
 
+TEST(LossScaleTest, BeginsAsItIsTold) {
+  LossScale scale = {.first_scale = 100, .growth_steps = 3, .finite_steps = 1};
+  EndStep(scale, false);
+  EXPECT_EQ(scale.scale(), 100);
+  EndStep(scale, false);
+  EXPECT_EQ(scale.scale(), 200);
+  EXPECT_EQ(scale.finite_steps, 0);
+  for (int step = 0; step < 40; ++step) EndStep(scale, true);
+  EXPECT_EQ(scale.scale(), 1.5625f);
+}
+
 TEST(LossScaleTest, AnOverflowAnywhereIsNoticed) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const float bad : {kInfinity, -kInfinity, std::nanf("")}) {
@@ -132,6 +143,21 @@ Examples TwoExamples() {
   examples.features = {{std::begin(kFeatures), std::end(kFeatures)}};
   examples.labels = {{std::begin(kLabels), std::end(kLabels)}};
   return examples;
+}
+
+TEST(LossScaleTest, AStateBeginsWithThatOfTheProgram) {
+  const ModelUnderTest model(Config(Precision::kMixedFloat16));
+  CudaDevice device(cuda::MakeFakeGpu());
+  ProgramSpec spec = model.Spec(Mode::kTrain, 2);
+  spec.loss_scaling = {.initial_scale = 100,
+                       .dynamic_growth_steps = 3,
+                       .dynamic_scale = 25,
+                       .step_counter = 2};
+  const std::unique_ptr<ModelState> state = *device.CreateState(spec);
+  const LossScale& scale = *static_cast<CudaState&>(*state).loss_scale();
+  EXPECT_EQ(scale.scale(), 25);
+  EXPECT_EQ(scale.growth_steps, 3);
+  EXPECT_EQ(scale.finite_steps, 2);
 }
 
 TEST(OverflowTest, GradientsThatLeaveAre0UntilTheScaleFits) {

@@ -14,15 +14,16 @@
 
 namespace paceline::cuda {
 
-// In GPU memory. All zeros is the initial state.
+// In GPU memory.
 struct LossScale {
-  static constexpr int kInitialExponent = 15;
-  static constexpr int kGrowthSteps = 2000;
-
-  // The scale is 2^(kInitialExponent + doublings), at least 1.
+  // That of the first step.
+  float first_scale = 32768;
+  // After so many steps with finite gradients the scale doubles.
+  int64_t growth_steps = 2000;
+  // The scale is first_scale · 2^doublings. It never falls below 1.
   int32_t doublings = 0;
   // Steps with finite gradients since the scale changed.
-  int32_t finite_steps = 0;
+  int64_t finite_steps = 0;
   // Whether a gradient of the current step is NaN or infinite.
   int32_t has_overflow = 0;
   // The current step's loss, which is added to the sums once it is known
@@ -31,11 +32,9 @@ struct LossScale {
   double loss_count = 0;
 
   PACELINE_HOST_DEVICE float scale() const {
-    return std::ldexp(1.0f, kInitialExponent + doublings);
+    return std::ldexp(first_scale, doublings);
   }
-  PACELINE_HOST_DEVICE bool can_fall() const {
-    return doublings > -kInitialExponent;
-  }
+  PACELINE_HOST_DEVICE bool can_fall() const { return scale() >= 2; }
 };
 
 // `scale` may be null, which means 1 and no overflow.
@@ -124,7 +123,7 @@ struct CountLoss {
 };
 
 // Sets the scale for the next step: halves it after an overflow, doubles it
-// after kGrowthSteps steps without one. For one index.
+// after growth_steps steps without one. For one index.
 struct AdaptLossScale {
   LossScale* scale = nullptr;
 
@@ -134,7 +133,7 @@ struct AdaptLossScale {
     if (s.has_overflow != 0) {
       s.finite_steps = 0;
       if (s.can_fall()) --s.doublings;
-    } else if (s.finite_steps == LossScale::kGrowthSteps) {
+    } else if (s.finite_steps >= s.growth_steps) {
       s.finite_steps = 0;
       ++s.doublings;
     }
