@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "common/base/status_macros.h"
 #include "common/tensor/shape.h"
@@ -24,12 +25,6 @@ absl::Status Malformed(const std::string& feature, FeatureKind kind) {
                       absl::StrCat("has a malformed ", FeatureKindName(kind)));
 }
 
-// Whether these are the first bytes of a JPEG or PNG image.
-bool IsImage(absl::string_view bytes) {
-  return bytes.substr(0, 3) == "\xff\xd8\xff" ||
-         bytes.substr(0, 8) == "\x89PNG\r\n\x1a\n";
-}
-
 // The bytes of a list with one string. `strings`: memory.
 absl::StatusOr<absl::string_view> OnlyString(
     const std::string& feature, absl::string_view list,
@@ -49,16 +44,39 @@ struct Content {
   size_t count = 0;
 };
 
-absl::StatusOr<Content> ContentOfBytes(const ExampleFeature& feature,
-                                       absl::string_view list) {
-  std::vector<absl::string_view> strings;
-  ASSIGN_OR_RETURN(const absl::string_view bytes,
-                   OnlyString(feature.feature, list, strings));
-  if (IsImage(bytes) && !feature.shape && !feature.type) {
-    return FeatureError(feature.feature,
-                        "is an encoded image, which is not supported yet; "
-                        "expected numbers, or the bytes of numbers");
+// Whether the feature is of encoded images, after the first one's bytes.
+bool IsOfImages(const ExampleFeature& feature, absl::string_view bytes) {
+  return feature.HasImageOptions() ||
+         (!feature.shape && !feature.type &&
+          ImageFormatOf(bytes) != ImageFormat::kNone);
+}
+
+absl::StatusOr<ExampleArray> DescribeImages(const ExampleFeature& feature,
+                                            absl::string_view bytes) {
+  const ImageOptions options = feature.AsImage();
+  ExampleArray array;
+  array.feature = feature.feature;
+  array.kind = FeatureKind::kBytes;
+  array.image = options.Form();
+  array.is_resized = feature.image_size.has_value();
+  array.spec.type = ElementType::kFloat32;
+  if (!array.is_resized) {
+    ImageDecoder decoder(array.image->channels);
+    const auto first = decoder.Decode(bytes);
+    if (!first.ok()) {
+      return Annotate(first.status(),
+                      absl::StrCat("feature \"", feature.feature, "\""));
+    }
+    array.image->size = (*first)->size();
+    array.spec.type = ElementType::kUint8;
   }
+  array.spec.shape = {array.image->size.height, array.image->size.width,
+                      array.image->channels};
+  return array;
+}
+
+absl::StatusOr<Content> ContentOfBytes(const ExampleFeature& feature,
+                                       absl::string_view bytes) {
   const ElementType type = feature.type.value_or(ElementType::kUint8);
   if (bytes.size() % SizeOf(type) != 0) {
     return FeatureError(
@@ -71,14 +89,12 @@ absl::StatusOr<Content> ContentOfBytes(const ExampleFeature& feature,
 
 absl::StatusOr<Content> ContentOf(const ExampleFeature& feature,
                                   const FeatureList& list) {
-  if (list.kind == FeatureKind::kBytes) {
-    return ContentOfBytes(feature, list.bytes);
-  }
-  if (feature.type) {
+  if (feature.type || feature.HasImageOptions()) {
     return FeatureError(
         feature.feature,
         absl::StrCat("has a ", FeatureKindName(list.kind),
-                     "; expected a bytes_list, since it has a `type`"));
+                     "; expected a bytes_list, since it has ",
+                     feature.type ? "a `type`" : "options of images"));
   }
   if (list.kind == FeatureKind::kFloat) {
     std::vector<float> values;
@@ -101,7 +117,15 @@ absl::StatusOr<ExampleArray> DescribeFeature(const ExampleFeature& feature,
   if (list.kind == FeatureKind::kNone) {
     return FeatureError(feature.feature, "has no values");
   }
-  ASSIGN_OR_RETURN(const Content content, ContentOf(feature, list));
+  std::vector<absl::string_view> strings;
+  absl::string_view bytes;
+  if (list.kind == FeatureKind::kBytes) {
+    ASSIGN_OR_RETURN(bytes, OnlyString(feature.feature, list.bytes, strings));
+    if (IsOfImages(feature, bytes)) return DescribeImages(feature, bytes);
+  }
+  ASSIGN_OR_RETURN(const Content content, list.kind == FeatureKind::kBytes
+                                              ? ContentOfBytes(feature, bytes)
+                                              : ContentOf(feature, list));
   if (content.count > kMaxValues) {
     return FeatureError(feature.feature,
                         absl::StrCat("has more than ", kMaxValues, " values"));
@@ -129,7 +153,15 @@ absl::StatusOr<ExampleArray> DescribeFeature(const ExampleFeature& feature,
 }
 
 ExampleArrayReader::ExampleArrayReader(ExampleArray array)
-    : array_(std::move(array)), count_(NumElements(array_.spec.shape)) {}
+    : array_(std::move(array)), count_(NumElements(array_.spec.shape)) {
+  if (!array_.image) return;
+  if (array_.is_resized) {
+    loader_ = std::make_unique<ImageLoader>(*array_.image);
+    floats_.resize(count_);
+  } else {
+    decoder_ = std::make_unique<ImageDecoder>(array_.image->channels);
+  }
+}
 
 absl::StatusOr<Elements> ExampleArrayReader::Read(const FeatureList& list) {
   if (list.kind != array_.kind) {
@@ -152,12 +184,34 @@ absl::StatusOr<Elements> ExampleArrayReader::Read(const FeatureList& list) {
 absl::StatusOr<Elements> ExampleArrayReader::ReadBytes(absl::string_view list) {
   ASSIGN_OR_RETURN(const absl::string_view bytes,
                    OnlyString(array_.feature, list, strings_));
+  if (array_.image) {
+    const auto image = ReadImage(bytes);
+    if (image.ok()) return image;
+    return Annotate(image.status(),
+                    absl::StrCat("feature \"", array_.feature, "\""));
+  }
   const size_t size = SizeOf(array_.spec.type);
   RETURN_IF_ERROR(CheckSize(bytes.size(), count_ * size, "bytes"));
   if (size == 1) return ElementsAt(bytes.data());
   aligned_.resize(bytes.size() / sizeof(std::max_align_t) + 1);
   std::memcpy(aligned_.data(), bytes.data(), bytes.size());
   return ElementsAt(aligned_.data());
+}
+
+absl::StatusOr<Elements> ExampleArrayReader::ReadImage(
+    absl::string_view bytes) {
+  if (loader_) {
+    RETURN_IF_ERROR(loader_->Load(bytes, floats_.data()));
+    return ElementsAt(floats_.data());
+  }
+  ASSIGN_OR_RETURN(const PixelBuffer* const image, decoder_->Decode(bytes));
+  const ImageSize expected = array_.image->size;
+  if (image->size() == expected) return ElementsAt(image->pixels());
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "the image has %d x %d pixels; expected %d x %d, as the first one, or an "
+      "`image_size` to which all are resized",
+      image->size().height, image->size().width, expected.height,
+      expected.width));
 }
 
 Elements ExampleArrayReader::ElementsAt(const void* data) const {

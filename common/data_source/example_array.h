@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,8 @@
 #include "common/data_source/data_source.h"
 #include "common/data_source/element.h"
 #include "common/data_source/example_feature.h"
+#include "common/image/image_decoder.h"
+#include "common/image/image_loader.h"
 #include "common/tfrecord/example_parser.h"
 
 namespace paceline {
@@ -23,8 +27,11 @@ struct ExampleArray {
   std::string feature;
   FeatureKind kind = FeatureKind::kNone;
   // A float_list has float32, an int64_list has int64; a bytes_list has one
-  // string with all values.
+  // string with all values, or with an encoded image.
   ArraySpec spec;
+  // Of encoded images. If they are not resized, all have the form's size.
+  std::optional<ImageForm> image = std::nullopt;
+  bool is_resized = false;
 };
 
 // What the feature is, after the first example, which has `list`. The caller
@@ -43,6 +50,7 @@ class ExampleArrayReader {
 
  private:
   absl::StatusOr<Elements> ReadBytes(absl::string_view list);
+  absl::StatusOr<Elements> ReadImage(absl::string_view bytes);
   Elements ElementsAt(const void* data) const;
   absl::Status CheckSize(size_t size, size_t expected,
                          absl::string_view of) const;
@@ -54,6 +62,9 @@ class ExampleArrayReader {
   std::vector<absl::string_view> strings_;
   // A string's bytes, aligned.
   std::vector<std::max_align_t> aligned_;
+  // Of images: one of them.
+  std::unique_ptr<ImageLoader> loader_;
+  std::unique_ptr<ImageDecoder> decoder_;
 };
 
 }  // namespace paceline

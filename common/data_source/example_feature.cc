@@ -12,6 +12,16 @@ absl::Status CheckFeature(const ExampleFeature& feature, const Path& path) {
     return WrongType(feature.feature, path.Key("feature"),
                      "the name of a feature");
   }
+  if (feature.HasImageOptions() && (feature.shape || feature.type)) {
+    return ConfigError(path.Key(feature.shape ? "shape" : "type"),
+                       "is of numbers, which have no options of images");
+  }
+  if (!feature.image_size &&
+      (feature.interpolation || feature.crop_to_aspect_ratio)) {
+    return ConfigError(path.Key(feature.interpolation ? "interpolation"
+                                                      : "crop_to_aspect_ratio"),
+                       "expected an `image_size`, too");
+  }
   if (!feature.shape) return absl::OkStatus();
   int64_t elements = 1;
   for (const int64_t size : *feature.shape) {
@@ -26,6 +36,16 @@ absl::Status CheckFeature(const ExampleFeature& feature, const Path& path) {
 }
 
 }  // namespace
+
+ImageOptions ExampleFeature::AsImage() const {
+  ImageOptions options;
+  options.image_size = image_size.value_or(options.image_size);
+  options.color_mode = color_mode.value_or(options.color_mode);
+  options.interpolation = interpolation.value_or(options.interpolation);
+  options.crop_to_aspect_ratio =
+      crop_to_aspect_ratio.value_or(options.crop_to_aspect_ratio);
+  return options;
+}
 
 absl::Span<const EnumName<ElementType>> EnumNames(ElementType) {
   static constexpr EnumName<ElementType> kNames[] = {
@@ -47,7 +67,19 @@ const FieldTable<ExampleFeature>& FieldsOf(const ExampleFeature*) {
                 "if the first example has several values."),
        Optional("type", &ExampleFeature::type,
                 "Type of values that are stored in a string of bytes, as "
-                "tf.io.decode_raw reads them. Default: `uint8`.")},
+                "tf.io.decode_raw reads them. Default: `uint8`."),
+       Optional("image_size", &ExampleFeature::image_size,
+                Between(1, kMaxImageSide),
+                "Height and width to which encoded images are resized, as "
+                "float32. Default: they keep the size of the first one, which "
+                "all must have, and uint8."),
+       Optional("color_mode", &ExampleFeature::color_mode,
+                "Channels to which encoded images are converted. Default: "
+                "`rgb`."),
+       Optional("interpolation", &ExampleFeature::interpolation,
+                "How they are resized. Default: `bilinear`."),
+       Optional("crop_to_aspect_ratio", &ExampleFeature::crop_to_aspect_ratio,
+                "Whether they are cut to the ratio of `image_size` before.")},
       [] { return ExampleFeature(); }, CheckFeature);
   return table;
 }
@@ -61,7 +93,7 @@ absl::Status Codec<ExampleFeature>::Read(const Value& value, const Path& path,
 }
 
 Value Codec<ExampleFeature>::Write(const ExampleFeature& m) {
-  if (!m.shape && !m.type) return m.feature;
+  if (!m.shape && !m.type && !m.HasImageOptions()) return m.feature;
   return FieldsOf(&m).WriteWithoutDefaults(m);
 }
 

@@ -2,6 +2,8 @@
 #ifndef PACELINE_COMMON_DATA_SOURCE_EXAMPLE_FEATURE_H_
 #define PACELINE_COMMON_DATA_SOURCE_EXAMPLE_FEATURE_H_
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -11,11 +13,16 @@
 #include "common/config/path.h"
 #include "common/config/value.h"
 #include "common/data_source/element.h"
+#include "common/data_source/image_options.h"
+#include "common/image/interpolation.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
 
 // Its name, or a map with what Examples do not say of it.
+// Height and width.
+using ImageSides = std::array<int64_t, 2>;
+
 struct ExampleFeature {
   std::string feature;
   // Per example. Default: one value is a scalar, several are a vector.
@@ -23,6 +30,19 @@ struct ExampleFeature {
   // Of values that are stored in a string of bytes, as tf.io.decode_raw reads
   // them. Default: uint8.
   std::optional<ElementType> type;
+  // How encoded images become arrays. nullopt: they keep their size, which is
+  // the same for all, and are not converted to float32.
+  std::optional<ImageSides> image_size = std::nullopt;
+  std::optional<ColorMode> color_mode = std::nullopt;
+  std::optional<Interpolation> interpolation = std::nullopt;
+  std::optional<bool> crop_to_aspect_ratio = std::nullopt;
+
+  // Whether the job says that they are encoded images.
+  bool HasImageOptions() const {
+    return image_size || color_mode || interpolation || crop_to_aspect_ratio;
+  }
+  // With defaults.
+  ImageOptions AsImage() const;
 };
 
 const FieldTable<ExampleFeature>& FieldsOf(const ExampleFeature*);

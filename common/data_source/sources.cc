@@ -18,7 +18,9 @@
 #include "common/config/value.h"
 #include "common/data_source/csv_source.h"
 #include "common/data_source/idx_source.h"
+#include "common/data_source/images_source.h"
 #include "common/data_source/npz_source.h"
+#include "common/data_source/tfds_source.h"
 #include "common/data_source/tfrecord_source.h"
 
 namespace paceline {
@@ -142,6 +144,8 @@ const std::vector<Source>& Sources() {
       OtherSource(OpenNpzSource),
       OtherSource(OpenCsvSource),
       OtherSource(OpenTfrecordSource),
+      OtherSource(OpenImagesSource),
+      OtherSource(OpenTfdsSource),
   };
   return sources;
 }
@@ -155,9 +159,6 @@ std::vector<Field<v1::Dataset>> SourceFields() {
     fields.push_back(Excluding(before, source.field));
     before.push_back(source.field.info.key);
   }
-  fields.insert(fields.end(),
-                {NotYet("tfds", "A prepared set of TensorFlow Datasets."),
-                 NotYet("images", "A folder of images.")});
   return fields;
 }
 

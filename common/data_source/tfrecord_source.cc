@@ -77,7 +77,9 @@ const FieldTable<TfrecordSource>& FieldsOf(const TfrecordSource*) {
                 "The feature for the model's input: its name, or `{feature: "
                 "NAME, shape: […], type: …}` with the shape per example, and "
                 "the type (`uint8`) of values that are stored in a string of "
-                "bytes, as tf.io.decode_raw reads them. For several inputs, a "
+                "bytes, as tf.io.decode_raw reads them, or `{feature: NAME, "
+                "image_size: […], color_mode: …}` of JPEG and PNG images, with "
+                "the options of `images`. For several inputs, a "
                 "map from the model's Input layers to their features."),
        Required("labels", &TfrecordSource::labels,
                 "The feature with the labels. For several outputs, a map from "

@@ -22,7 +22,7 @@ inline constexpr int kMaxJpegScans = 100;
 // each block of 8 x 8 samples.
 inline constexpr int64_t kMaxJpegPixelsPerByte = 512;
 // Bytes that deflate makes of one byte at most.
-inline constexpr int64_t kMaxDeflateRatio = 1032;
+inline constexpr int64_t kMaxPngDeflateRatio = 1032;
 // Memory for an ancillary chunk of a PNG image, such as a color profile, and
 // the number of chunks that are kept.
 inline constexpr int64_t kMaxPngChunkBytes = int64_t{8} << 20;

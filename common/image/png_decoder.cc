@@ -82,7 +82,8 @@ absl::Status PngReader::CheckHeader() const {
                           png_get_image_width(png_, info_)};
   const auto row_bytes = static_cast<int64_t>(png_get_rowbytes(png_, info_));
   return CheckImageSize(size, size.height * row_bytes,
-                        static_cast<int64_t>(bytes_.size()), kMaxDeflateRatio);
+                        static_cast<int64_t>(bytes_.size()),
+                        kMaxPngDeflateRatio);
 }
 
 // In the order of TensorFlow's png_io.cc.

@@ -288,12 +288,15 @@ absl::Status CheckFile(const JobFile& file) {
     return ConfigError(file.field, error.message(), error.code());
   }
   struct stat information = {};
-  const bool is_file =
-      fstat(fd, &information) == 0 && S_ISREG(information.st_mode);
+  const bool is_folder = file.path.ends_with('/');
+  const bool is_expected =
+      fstat(fd, &information) == 0 &&
+      (is_folder ? S_ISDIR(information.st_mode) : S_ISREG(information.st_mode));
   close(fd);
-  if (!is_file) {
+  if (!is_expected) {
     return ConfigError(file.field,
-                       absl::StrCat(file.path, ": expected a regular file"));
+                       absl::StrCat(file.path, ": expected a ",
+                                    is_folder ? "folder" : "regular file"));
   }
   return absl::OkStatus();
 }

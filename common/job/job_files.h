@@ -17,7 +17,7 @@ namespace paceline {
 struct JobFile {
   // The field with the path: "data.train.idx.features".
   Path field;
-  // Of data it may be a URL.
+  // Of data it may be a URL. That of a folder ends in "/".
   std::string path;
 };
 

@@ -18,7 +18,9 @@ void DropFolder(std::string& path) {
     path = url->FileName();
     return;
   }
-  path = std::filesystem::path(path).filename().string();
+  const std::filesystem::path parts(path);
+  // That of a folder ends in "/".
+  path = (parts.has_filename() ? parts : parts.parent_path()).filename();
 }
 
 // Deterministic serialisation, since the keys of Structs have no order

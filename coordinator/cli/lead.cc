@@ -60,6 +60,8 @@ void MakeRelative(v1::Job& job) {
   const std::string folder = absl::StrCat(fs::current_path().string(), "/");
   ChangeFiles(job, [&](std::string& path) {
     if (path.starts_with(folder)) path = path.substr(folder.size());
+    // The folder itself.
+    if (path.empty()) path = "./";
   });
 }
 

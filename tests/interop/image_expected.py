@@ -1,4 +1,4 @@
-"""Writes image_expected.json: how TensorFlow resizes and decodes images.
+"""Writes image_expected.json: how TensorFlow resizes and decodes images, and Keras reads folders.
 
     python -m venv venv && venv/bin/pip install -r tests/interop/requirements.txt
     venv/bin/python tests/interop/image_expected.py [--check]
@@ -10,10 +10,14 @@ import base64
 import json
 import os
 import pathlib
+import shutil
+import tempfile
 
+os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
+import keras
 import numpy as np
 import tensorflow as tf
 
@@ -52,6 +56,51 @@ def decoded(path, channels):
     }
 
 
+def folder_case(folder, options):
+    """The files, in order, and the pixels and labels of all of them."""
+    dataset = keras.utils.image_dataset_from_directory(
+        folder, batch_size=None, image_size=(3, 4), verbose=False, **options
+    )
+    case = {
+        "options": options,
+        "files": [os.path.relpath(path, folder) for path in dataset.file_paths],
+    }
+    if not options.get("shuffle", True):
+        pixels, labels = zip(*dataset)
+        case["pixels"] = [[round(float(v), 3) for v in p.numpy().ravel()] for p in pixels]
+        case["labels"] = [np.ravel(label).tolist() for label in labels]
+    return case
+
+
+def folder_cases(fixtures):
+    """A test makes the same folder."""
+    files = {
+        "dogs": ["420.jpg", "gray.jpg", "rgb.png"],
+        "cats": ["progressive.jpg", "Rotated.JPG", "rgba.png", "a/444.jpg", "a-b/422.jpg"],
+        "birds": ["restart.jpg", "cmyk.jpg"],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        for name in (f"{name}/{file}" for name in files for file in files[name]):
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(fixtures / path.name.lower(), path)
+        pair = ["dogs", "cats"]
+        split = {"validation_split": 0.35, "seed": 7}
+        return [
+            folder_case(folder, options)
+            for options in (
+                {"shuffle": False},
+                {"shuffle": False, "label_mode": "categorical", "crop_to_aspect_ratio": True},
+                {"shuffle": False, "label_mode": "binary", "class_names": pair,
+                 "interpolation": "nearest"},
+                {"shuffle": False, "validation_split": 0.35, "subset": "training"},
+                {"shuffle": False, "validation_split": 0.35, "subset": "validation"},
+                {**split, "subset": "training"},
+                {**split, "subset": "validation"},
+            )
+        ]
+
+
 def make_text():
     fixtures = pathlib.Path(__file__).parent.parent / "unit/image/fixtures"
     images = [
@@ -69,7 +118,12 @@ def make_text():
             ([19, 23, 3], [3, 2]),
         )
     ]
-    expected = {"tensorflow": tf.__version__, "resizes": resizes, "images": images}
+    expected = {
+        "tensorflow": tf.__version__,
+        "resizes": resizes,
+        "images": images,
+        "folders": folder_cases(fixtures),
+    }
     return json.dumps(expected) + "\n"
 
 

@@ -73,14 +73,38 @@ void AddCheckpointParts(const std::string& path_in_job,
   }
 }
 
+// Adds the files in a folder, and in those below. Links to folders are not
+// followed.
+absl::Status AddFolder(const std::string& path_in_job,
+                       const std::string& folder, const Path& field,
+                       Named& named) {
+  if (path_in_job == ".") {
+    return ConfigError(field,
+                       "is the job's folder; expected one below, which has "
+                       "nothing but the data");
+  }
+  const fs::path root(folder);
+  std::error_code error;
+  for (fs::recursive_directory_iterator each(root / path_in_job, error), end;
+       !error && each != end; each.increment(error)) {
+    if (!each->is_regular_file(error)) continue;
+    named.emplace(each->path().lexically_relative(root).string(), field);
+  }
+  if (!error) return absl::OkStatus();
+  return ConfigError(
+      field, absl::StrCat(PeerText(path_in_job), ": ", error.message()));
+}
+
 absl::StatusOr<Named> BundledOf(const std::vector<JobFile>& files,
                                 const std::string& folder) {
   Named named;
   for (const JobFile& file : files) {
     if (fs::path(file.path).is_absolute() || IsRemote(file.path)) continue;
     ASSIGN_OR_RETURN(const std::string path, PathInJob(file));
-    if (WeightsFilePath((fs::path(folder) / path).string()) !=
-        (fs::path(folder) / path).string()) {
+    if (file.path.ends_with('/')) {
+      RETURN_IF_ERROR(AddFolder(path, folder, file.field, named));
+    } else if (WeightsFilePath((fs::path(folder) / path).string()) !=
+               (fs::path(folder) / path).string()) {
       AddCheckpointParts(path, folder, file.field, named);
     } else {
       named.emplace(path, file.field);

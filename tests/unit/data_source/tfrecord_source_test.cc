@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -161,9 +162,71 @@ TEST_F(TfrecordSourceTest, SaysWhatTheFirstExampleLacks) {
   EXPECT_THAT(OpenError(),
               HasSubstr("has a float_list; expected a bytes_list"));
   source_.features.entries[""] = {"image", {}, {}};
-  EXPECT_THAT(OpenError(), HasSubstr("is an encoded image"));
+  EXPECT_THAT(OpenError(), HasSubstr("feature \"image\": the "));
+  source_.features.entries[""].feature = "x";
+  source_.features.entries[""].image_size = {4, 4};
+  EXPECT_THAT(OpenError(), HasSubstr("since it has options of images"));
   source_.features.entries[""] = {"text", {}, {}};
   EXPECT_THAT(OpenError(), HasSubstr("has several strings; expected one"));
+}
+
+std::string ImageExample(const std::string& fixture, int64_t label) {
+  std::ifstream file(
+      absl::StrCat(PACELINE_SOURCE_DIR, "/tests/unit/image/fixtures/", fixture),
+      std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_FALSE(bytes.empty()) << fixture;
+  return ExampleOf(
+      {{"image", BytesFeature({bytes})}, {"y", Int64Feature({label})}});
+}
+
+TEST_F(TfrecordSourceTest, DecodesImages) {
+  AddFile({ImageExample("rgb.png", 0), ImageExample("420.jpg", 1),
+           NumbersExample(1, 2)});
+  source_.features.entries[""] = {"image", {}, {}};
+  const auto source = OpenTfrecordSource(source_);
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_EQ((*source)->spec().features[0].shape, (Shape{13, 21, 3}));
+  EXPECT_EQ((*source)->spec().features[0].type, ElementType::kUint8);
+  const auto reader = *(*source)->MakeReader();
+  for (int64_t i = 0; i < 2; ++i) {
+    const auto example = reader->Read(i);
+    ASSERT_TRUE(example.ok()) << example.status();
+    EXPECT_EQ((*example)->features[0].count, 13 * 21 * 3);
+  }
+  // The third pixel of the fixture.
+  const auto first = reader->Read(0);
+  const auto pixels = Values<uint8_t>((*first)->features[0]);
+  EXPECT_EQ(pixels[6], 22);
+  EXPECT_FALSE(reader->Read(2).ok());
+}
+
+TEST_F(TfrecordSourceTest, ResizesImages) {
+  AddFile({ImageExample("gray.png", 0), ImageExample("progressive.jpg", 1)});
+  ExampleFeature& images = source_.features.entries[""];
+  images.feature = "image";
+  images.image_size = {4, 5};
+  images.color_mode = ColorMode::kGrayscale;
+  const auto source = OpenTfrecordSource(source_);
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_EQ((*source)->spec().features[0].shape, (Shape{4, 5, 1}));
+  EXPECT_EQ((*source)->spec().features[0].type, ElementType::kFloat32);
+  const auto reader = *(*source)->MakeReader();
+  for (int64_t i = 0; i < 2; ++i) {
+    const auto example = reader->Read(i);
+    ASSERT_TRUE(example.ok()) << example.status();
+    EXPECT_EQ(Values<float>((*example)->features[0]).size(), 20);
+  }
+}
+
+TEST_F(TfrecordSourceTest, RefusesImagesThatDiffer) {
+  std::string damaged = ImageExample("rgb.png", 0);
+  damaged[damaged.find("IDAT") + 9] ^= 1;
+  AddFile({ImageExample("rgb.png", 0), damaged});
+  source_.features.entries[""].feature = "image";
+  EXPECT_THAT(ReadError(1), AllOf(HasSubstr("record 1, at byte "),
+                                  HasSubstr("feature \"image\": the PNG image "
+                                            "is damaged")));
 }
 
 TEST_F(TfrecordSourceTest, SaysWhichExampleDiffers) {

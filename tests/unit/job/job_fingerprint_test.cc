@@ -48,5 +48,19 @@ TEST(JobFingerprint, OfAnArchiveKeepsItsValue) {
   EXPECT_NE(JobFingerprint(job), "a9cc85a72172b63d");
 }
 
+TEST(JobFingerprint, HasTheNameOfAFolder) {
+  v1::Job job;
+  v1::SourceObject& images =
+      *job.mutable_data()->mutable_train()->mutable_other();
+  images.set_name("images");
+  auto& config = *images.mutable_config()->mutable_fields();
+  const auto fingerprint = [&](const char* folder) {
+    config["folder"].set_string_value(folder);
+    return JobFingerprint(job);
+  };
+  EXPECT_EQ(fingerprint("/data/pets/"), fingerprint("/other/pets/"));
+  EXPECT_NE(fingerprint("/data/pets/"), fingerprint("/data/cars/"));
+}
+
 }  // namespace
 }  // namespace paceline

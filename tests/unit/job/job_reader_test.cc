@@ -435,7 +435,6 @@ TEST(JobReader, SaysWhatIsNotSupportedYet) {
        "22: max_staleness: means something only with `consistency: bounded`"},
       {"64", "64\nwire_precision: float16", absl::StatusCode::kInvalidArgument,
        "22: wire_precision: expected float32 under strategy parameter_server"},
-      {"idx:", "tfds:", kUnimplemented, "18: data.train.tfds: not supported"},
   };
   for (const Malformed& each : cases) ExpectRefused(each);
 }

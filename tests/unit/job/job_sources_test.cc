@@ -172,12 +172,25 @@ TEST(JobSources, MayBeOneCsvFileWithoutAHeader) {
   ExpectReadAgain(*job);
 }
 
+// Its end tells the path of a folder from that of a file.
+TEST(JobSources, MayBeAFolderOfImages) {
+  for (const char* folder : {"pets", "pets/"}) {
+    const auto job = ReadWithSource(
+        absl::StrCat("images: {folder: ", folder, ", image_size: 160}"));
+    ASSERT_TRUE(job.ok()) << job.status();
+    EXPECT_THAT(FieldsAndFiles(*job),
+                ElementsAre(Pair("data.train.images.folder", "/jobs/pets/")));
+    ExpectReadAgain(*job);
+  }
+}
+
 TEST(JobSources, AreRefusedWhereTheyAreMalformed) {
   const std::pair<std::string, std::string> cases[] = {
       {"npz:",
        "8: data.train: no source; expected idx: {features: PATH, labels: PATH} "
        "or npz: {file: PATH} or csv: {file: PATH, labels: COLUMN} or "
-       "tfrecord: {file: PATH, features: NAME, labels: NAME}"},
+       "tfrecord: {file: PATH, features: NAME, labels: NAME} or images: "
+       "{folder: PATH} or tfds: {folder: PATH}"},
       {"npz: {file: ''}", "9: data.train.npz.file: the path is empty"},
       {"npz: {features: x}", "9: data.train.npz.file: missing; expected path"},
       {"npz: {file: f, features: ''}",

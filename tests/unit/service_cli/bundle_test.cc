@@ -85,6 +85,20 @@ TEST_F(BundleTest, FilesWithAbsolutePathsMayBeElsewhere) {
   EXPECT_THAT(bundle->overrides, ElementsAre("name=other", "epochs=2"));
 }
 
+TEST_F(BundleTest, AFolderGoesWithItsFiles) {
+  Write("pets/cats/a.jpg", "a cat");
+  Write("pets/dogs/b.jpg", "a dog");
+  const std::string job = WriteJob("data/x.npy", "y.npy");
+  const auto bundle = BundleJob(job, {"data.train={images: {folder: pets}}"});
+  ASSERT_TRUE(bundle.ok()) << bundle.status();
+  EXPECT_THAT(PathsOf(*bundle),
+              ElementsAre("job.yaml", "pets/cats/a.jpg", "pets/dogs/b.jpg"));
+  EXPECT_THAT(MessageOf(BundleJob(job, {"data.train={images: {folder: .}}"})),
+              HasSubstr("is the job's folder"));
+  EXPECT_THAT(MessageOf(BundleJob(job, {"data.train={images: {folder: no}}"})),
+              HasSubstr("data.train.images.folder: no/: "));
+}
+
 TEST_F(BundleTest, OverridesNameFilesToo) {
   const auto bundle = BundleJob(WriteJob("/no/such/x.npy", "y.npy"),
                                 {"data.train.idx.features=data/x.npy"});

@@ -1,0 +1,51 @@
+#include "common/data_source/whole_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/errno_error.h"
+#include "common/base/file_descriptor.h"
+
+namespace paceline {
+
+absl::StatusOr<absl::string_view> WholeFileReader::Read(
+    const std::string& path) {
+  // A pipe would block.
+  const FileDescriptor file(
+      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat state = {};
+  if (!file.is_open() || fstat(file.get(), &state) != 0) {
+    return ErrnoError("cannot open", path);
+  }
+  if (!S_ISREG(state.st_mode)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": expected a regular file"));
+  }
+  if (state.st_size > limit_bytes_) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(path, ": has ", state.st_size, " bytes; expected at most ",
+                     limit_bytes_));
+  }
+  const auto size = static_cast<size_t>(state.st_size);
+  if (size > capacity_) {
+    bytes_.reset(new char[size]);
+    capacity_ = size;
+  }
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t count = read(file.get(), bytes_.get() + done, size - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return ErrnoError("cannot read", path);
+    // It has become shorter; whoever reads the content finds it cut.
+    if (count == 0) break;
+    done += static_cast<size_t>(count);
+  }
+  return absl::string_view(bytes_.get(), done);
+}
+
+}  // namespace paceline
