@@ -106,24 +106,26 @@ absl::StatusOr<std::vector<std::optional<size_t>>> MatchWeights(
 
 }  // namespace
 
-absl::StatusOr<ArrayMatch> MatchArrays(const DataSource& source,
+absl::StatusOr<ArrayMatch> MatchArrays(const std::string& source,
+                                       const ExampleSpec& spec,
                                        const ModelArrays& model) {
   ArrayMatch match;
-  ASSIGN_OR_RETURN(match.inputs, Match(kInputs, source.name(),
-                                       source.spec().features, model.inputs));
+  ASSIGN_OR_RETURN(match.inputs,
+                   Match(kInputs, source, spec.features, model.inputs));
   if (model.outputs.empty()) return match;
-  ASSIGN_OR_RETURN(match.outputs,
-                   Match(kOutputs, source.name(), source.spec().labels,
-                         model.outputs, model.unread_outputs));
+  ASSIGN_OR_RETURN(match.outputs, Match(kOutputs, source, spec.labels,
+                                        model.outputs, model.unread_outputs));
   if (!model.has_sample_weights) return match;
-  ASSIGN_OR_RETURN(match.weights,
-                   MatchWeights(source.name(), source.spec().weights,
-                                model.outputs, model.unread_outputs));
+  ASSIGN_OR_RETURN(
+      match.weights,
+      MatchWeights(source, spec.weights, model.outputs, model.unread_outputs));
   return match;
 }
 
-absl::Status CheckFits(const DataSource& source, const ModelArrays& model) {
-  ASSIGN_OR_RETURN(const ArrayMatch match, MatchArrays(source, model));
+absl::Status CheckFits(const DataSource& source, const ExampleSpec& spec,
+                       const ModelArrays& model) {
+  ASSIGN_OR_RETURN(const ArrayMatch match,
+                   MatchArrays(source.name(), spec, model));
   for (size_t i = 0; i < model.outputs.size(); ++i) {
     const int64_t class_count = model.outputs[i].class_count;
     if (class_count == 0) continue;

@@ -54,13 +54,16 @@ struct ArrayMatch {
 
 // InvalidArgument unless each input and read output has exactly one array, by
 // name, with its shape (ignoring trailing dimensions of 1), and each array of
-// weights is of an output, and of numbers.
-absl::StatusOr<ArrayMatch> MatchArrays(const DataSource& source,
+// weights is of an output, and of numbers. `spec`: what examples of `source`,
+// which is for errors, have once the job's steps have been applied.
+absl::StatusOr<ArrayMatch> MatchArrays(const std::string& source,
+                                       const ExampleSpec& spec,
                                        const ModelArrays& model);
 
 // The same, and InvalidArgument if the source knows a label that is no valid
 // class id.
-absl::Status CheckFits(const DataSource& source, const ModelArrays& model);
+absl::Status CheckFits(const DataSource& source, const ExampleSpec& spec,
+                       const ModelArrays& model);
 
 }  // namespace paceline
 

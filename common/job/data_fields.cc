@@ -5,6 +5,7 @@
 #include "common/config/message_fields.h"
 #include "common/data_source/sources.h"
 #include "common/job/job_fields.h"
+#include "common/job/objective_fields.h"
 
 namespace paceline::v1 {
 namespace {
@@ -52,7 +53,13 @@ std::vector<Field<Dataset>> DatasetFields() {
   fields.insert(
       fields.end(),
       {Optional("scale", Scalar(&Dataset::scale, &Dataset::set_scale),
-                "Factor applied to each feature."),
+                "Factor applied to each feature, after the steps."),
+       WrittenUnlessDefault(Optional(
+           "steps", Repeated(&Dataset::steps, &Dataset::mutable_steps),
+           "What happens to each example, in order: preprocessing layers of "
+           "Keras, `RandomFlip: {mode: horizontal}`. Random steps draw anew in "
+           "each pass over the data, and are left out of what "
+           "`validation_split` takes.")),
        Optional("shuffle", ShuffleAccessors(),
                 "Whether the order changes with every epoch: `true` permutes "
                 "the whole set, a number is the size of Keras' buffer.")});

@@ -18,6 +18,7 @@
 #include "common/config/path.h"
 #include "common/config/value.h"
 #include "common/data_source/sources.h"
+#include "common/data_step/data_steps.h"
 #include "common/job/device_name.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_files.h"
@@ -121,7 +122,7 @@ absl::Status CheckDataset(const v1::Dataset& dataset, const Path& path) {
     return ConfigError(path,
                        absl::StrCat("no source; expected ", SourceExamples()));
   }
-  return absl::OkStatus();
+  return CheckSteps(dataset, path);
 }
 
 absl::Status CheckPaths(const v1::Job& job) {

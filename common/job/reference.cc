@@ -9,6 +9,7 @@
 #include "common/callback/make_callbacks.h"
 #include "common/config/field_table.h"
 #include "common/config/suggestion.h"
+#include "common/data_step/data_steps.h"
 #include "common/job/job_fields.h"
 #include "common/model/constraint.h"
 #include "common/model/initializer.h"
@@ -45,6 +46,13 @@ std::vector<Chapter> Chapters() {
        "The keys of a job file are those of `job`, at its top level; the other "
        "maps lie in it.",
        JobReferences()},
+      {"Steps",
+       "Entries of `steps` of a data set: `RandomFlip: {mode: horizontal}`, "
+       "with the arguments and defaults of Keras' preprocessing layers. They "
+       "are applied to each array of features, `to_categorical` to the "
+       "labels. Images have their channels last, or only a height and a "
+       "width.",
+       DataStepReferences()},
       {"Layers",
        "Entries of `model.layers`: `Dense: {units: 10}`, or Keras' own "
        "`{class_name: Dense, config: {units: 10}}`. A layer reads the one "
@@ -117,15 +125,18 @@ absl::StatusOr<std::string> ReferenceOf(absl::string_view name) {
   // In Keras, the function Input creates an InputLayer.
   if (absl::EqualsIgnoreCase(name, "Input")) name = "InputLayer";
   std::vector<std::string> known;
+  // Of several, if they have the same name: a step and a layer.
+  std::string found;
   for (Chapter& chapter : Chapters()) {
     for (ClassReference& part : chapter.parts) {
       if (absl::EqualsIgnoreCase(name, part.name) ||
           name == ToSnakeCase(part.name)) {
-        return std::move(part.markdown);
+        absl::StrAppend(&found, found.empty() ? "" : "\n", part.markdown);
       }
       known.push_back(std::move(part.name));
     }
   }
+  if (!found.empty()) return found;
   const std::string meant = DidYouMean(name, known);
   return absl::NotFoundError(absl::StrCat(
       "no map of a job and no class is named \"", name, "\"",

@@ -35,6 +35,10 @@ int64_t ElementsOf(const std::vector<ModelArray>& arrays) {
   return elements;
 }
 
+absl::Status Cancelled() {
+  return absl::CancelledError("the batch pipeline was cancelled");
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<BatchPipeline>> BatchPipeline::Create(
@@ -51,12 +55,16 @@ absl::StatusOr<std::unique_ptr<BatchPipeline>> BatchPipeline::Create(
         std::max(batch_size, (data.step_size + data.replica_count - 1) /
                                  data.replica_count);
     CHECK_LE(data.order.first + data.order.count, data.source->example_count());
-    ASSIGN_OR_RETURN(ArrayMatch match,
-                     MatchArrays(*data.source, options.model));
-    ASSIGN_OR_RETURN(std::unique_ptr<ExampleReader> reader,
-                     data.source->MakeReader());
-    phases.emplace(phase, Phase{data, EpochOrder(data.order), std::move(match),
-                                std::move(reader)});
+    ASSIGN_OR_RETURN(Reader reader, MakeReader(data));
+    ASSIGN_OR_RETURN(
+        ArrayMatch match,
+        MatchArrays(data.source->name(), reader.steps.spec(), options.model));
+    Phase& added =
+        phases
+            .emplace(phase,
+                     Phase{data, EpochOrder(data.order), std::move(match), {}})
+            .first->second;
+    added.readers.push_back(std::move(reader));
   }
   int64_t elements =
       ElementsOf(options.model.inputs) + ElementsOf(options.model.outputs);
@@ -84,7 +92,9 @@ BatchPipeline::BatchPipeline(const PipelineOptions& options,
           options.model.has_sample_weights ? options.model.outputs.size() : 0,
           {.type = type_, .row_size = 1}),
       lease_source_(std::move(lease_source)),
-      phases_(std::move(phases)) {
+      phases_(std::move(phases)),
+      tuner_(options.readers),
+      origins_(batch_size) {
   AllocateBatches(batch_size);
   thread_ = std::thread([this] { Run(); });
 }
@@ -97,6 +107,15 @@ std::vector<BatchPipeline::Column> BatchPipeline::ColumnsOf(
                        NumElements(array.shape), array.class_count});
   }
   return columns;
+}
+
+absl::StatusOr<BatchPipeline::Reader> BatchPipeline::MakeReader(
+    const PhaseData& data) {
+  ASSIGN_OR_RETURN(ExampleSteps steps,
+                   ExampleSteps::Create(data.steps, data.source->spec()));
+  ASSIGN_OR_RETURN(std::unique_ptr<ExampleReader> examples,
+                   data.source->MakeReader());
+  return Reader{std::move(examples), std::move(steps)};
 }
 
 void BatchPipeline::AllocateBatches(int64_t batch_size) {
@@ -148,6 +167,7 @@ absl::StatusOr<const PreparedBatch*> BatchPipeline::Next(
     if (taken_ < made_) return &batches_[taken_++ % kBufferCount];
     const absl::Duration left = deadline - MonotonicNow();
     if (finished_ || left <= absl::ZeroDuration()) return nullptr;
+    trainer_waited_ = true;
     changed_.WaitFor(mutex_, left);
   }
 }
@@ -167,9 +187,10 @@ bool BatchPipeline::has_ended() const {
 }
 
 void BatchPipeline::Cancel() {
+  is_cancelled_ = true;
   MutexLock lock(mutex_);
   if (status_.ok()) {
-    status_ = absl::CancelledError("the batch pipeline was cancelled");
+    status_ = Cancelled();
   }
   changed_.NotifyAll();
 }
@@ -206,6 +227,8 @@ absl::Status BatchPipeline::MakeBatchesOf(const v1::Lease& lease) {
         "lease %d covers [%d, %d), expected a range in an epoch of %d examples",
         lease.id(), begin, end, epoch_examples));
   }
+  // Until now the trainer may have waited for the lease.
+  TakeTrainerWaited();
   int64_t done = 0;
   for (int64_t at = begin; at < end; at += phase.data.step_size) {
     ASSIGN_OR_RETURN(PreparedBatch * batch, AwaitBuffer());
@@ -216,8 +239,7 @@ absl::Status BatchPipeline::MakeBatchesOf(const v1::Lease& lease) {
     done += batch->count;
     batch->done_of_lease = done;
     batch->ends_lease = at + batch->step_count == end;
-    RETURN_IF_ERROR(type_ == DataType::kFloat32 ? Fill<float>(phase, *batch)
-                                                : Fill<double>(phase, *batch));
+    RETURN_IF_ERROR(Fill(phase, *batch));
     Publish();
   }
   return absl::OkStatus();
@@ -238,21 +260,49 @@ void BatchPipeline::Publish() {
   changed_.NotifyAll();
 }
 
-template <typename T>
+bool BatchPipeline::TakeTrainerWaited() {
+  MutexLock lock(mutex_);
+  return std::exchange(trainer_waited_, false);
+}
+
 absl::Status BatchPipeline::Fill(Phase& phase, PreparedBatch& batch) {
   for (int64_t row = 0; row < batch.count; ++row) {
-    const int64_t index =
-        phase.order.ExampleAt(batch.lease.epoch(), batch.begin + row);
-    const absl::StatusOr<const Example*> example = phase.reader->Read(index);
-    const absl::Status status = example.ok()
-                                    ? FillRow<T>(**example, phase, row, batch)
-                                    : example.status();
-    if (!status.ok()) {
-      return Annotate(
-          status, absl::StrCat(phase.data.source->name(), ": example ", index));
-    }
+    const int64_t epoch = batch.lease.epoch();
+    const int64_t position = batch.begin + row;
+    origins_[row] = {phase.order.ExampleAt(epoch, position),
+                     phase.order.PassAt(epoch, position)};
   }
+  const int readers = phase.data.is_stream ? 1 : tuner_.readers();
+  while (std::ssize(phase.readers) < readers) {
+    ASSIGN_OR_RETURN(Reader reader, MakeReader(phase.data));
+    phase.readers.push_back(std::move(reader));
+  }
+  const absl::Time start = MonotonicNow();
+  RETURN_IF_ERROR(pool_.Run(readers, batch.count, [&](int reader, int64_t row) {
+    return ReadRow(phase, phase.readers[reader], row, batch);
+  }));
+  const absl::Duration duration = MonotonicNow() - start;
+  if (!phase.data.is_stream) tuner_.OnBatch(duration, TakeTrainerWaited());
   return absl::OkStatus();
+}
+
+absl::Status BatchPipeline::ReadRow(const Phase& phase, Reader& reader,
+                                    int64_t row, PreparedBatch& batch) const {
+  if (is_cancelled_) return Cancelled();
+  const Origin& origin = origins_[row];
+  absl::StatusOr<const Example*> example = reader.examples->Read(origin.index);
+  if (example.ok()) {
+    example = reader.steps.Apply(**example, origin.pass, origin.index);
+  }
+  absl::Status status = example.status();
+  if (example.ok()) {
+    status = type_ == DataType::kFloat32
+                 ? FillRow<float>(**example, phase, row, batch)
+                 : FillRow<double>(**example, phase, row, batch);
+  }
+  if (status.ok()) return status;
+  return Annotate(status, absl::StrCat(phase.data.source->name(), ": example ",
+                                       origin.index));
 }
 
 template <typename T>

@@ -1,13 +1,16 @@
-// Prepares batches ahead of the trainer, on a separate thread.
+// Prepares batches ahead of the trainer, on separate threads.
 //
 //   lease source ──lease──> prefetch thread ──batches──> trainer
-//                                 ^                         │
-//                                 └──────── buffers ────────┘
+//                              │  ^                         │
+//                           readers └─────── buffers ───────┘
 //
-// The prefetch thread takes a lease, reads its examples in the epoch's order,
-// and converts them into one of a few preallocated buffers. At the end of a
-// lease it continues with the next one, until all buffers are full. The trainer
-// gets the batches in this order and returns their buffers.
+// The prefetch thread takes a lease. It and as many other readers as the
+// trainer needs (reader_tuner.h) read the lease's examples in the epoch's
+// order, apply the job's steps to them, and convert them into one of a few
+// preallocated buffers. At the end of a lease the thread continues with the
+// next one, until all buffers are full. The trainer gets the batches in this
+// order and returns their buffers. What is in them does not depend on the
+// number of readers.
 //
 // A lease [begin, end) is cut into steps from its begin on; the last step may
 // be smaller. If replicas share each step, each takes its slice, which may be
@@ -15,6 +18,7 @@
 #ifndef PACELINE_WORKER_DATA_BATCH_PIPELINE_H_
 #define PACELINE_WORKER_DATA_BATCH_PIPELINE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -30,9 +34,12 @@
 #include "common/base/mutex.h"
 #include "common/data_source/data_source.h"
 #include "common/data_source/model_arrays.h"
+#include "common/data_step/example_steps.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/coordinator.pb.h"
 #include "worker/data/epoch_order.h"
+#include "worker/data/reader_pool.h"
+#include "worker/data/reader_tuner.h"
 
 namespace paceline {
 
@@ -41,13 +48,18 @@ struct PhaseData {
   // Must outlive the pipeline.
   const DataSource* source = nullptr;
   OrderOptions order;
-  // Factor by which each feature is multiplied.
+  // Factor by which each feature is multiplied, after the steps.
   double scale = 1;
   // Examples in a step, at least 1. This replica takes slice `rank` of
   // `replica_count` slices.
   int64_t step_size = 0;
   int rank = 0;
   int replica_count = 1;
+  // Applied to each example.
+  StepOptions steps = {};
+  // Whether examples are read by one reader alone, since reading one means to
+  // read those before it.
+  bool is_stream = false;
 
   // First example and size of this replica's slice of a step with `count`
   // examples.
@@ -79,6 +91,8 @@ struct PipelineOptions {
   ModelArrays model;
   // Type of all values except class ids: kFloat32 or kFloat64.
   DataType type = DataType::kFloat32;
+  // The most threads that read at once.
+  int readers = 1;
 };
 
 // The values in a batch for one input or output of the model.
@@ -112,7 +126,8 @@ struct PreparedBatch {
 };
 
 // Call Next and Release on one thread; any thread may call Cancel. Once all
-// buffers have been used, it allocates memory only when it takes a lease.
+// buffers have been used, it allocates memory only when it takes a lease or
+// another reader.
 class BatchPipeline {
  public:
   // Returns the next lease, or nullopt if there are no more. Called on the
@@ -120,12 +135,13 @@ class BatchPipeline {
   // pipeline is destroyed.
   using LeaseSource = std::function<absl::StatusOr<std::optional<v1::Lease>>()>;
 
-  // InvalidArgument if a phase's source does not fit the model, or a batch has
-  // too many elements. Other errors are those of DataSource::MakeReader.
+  // InvalidArgument if what a phase's steps make of its source does not fit the
+  // model, or a batch has too many elements. Other errors are those of
+  // ExampleSteps::Create and DataSource::MakeReader.
   static absl::StatusOr<std::unique_ptr<BatchPipeline>> Create(
       const PipelineOptions& options, LeaseSource lease_source);
 
-  // Cancels, and joins the prefetch thread.
+  // Cancels, and joins the threads.
   ~BatchPipeline();
   BatchPipeline(const BatchPipeline&) = delete;
   BatchPipeline& operator=(const BatchPipeline&) = delete;
@@ -156,11 +172,24 @@ class BatchPipeline {
   };
   using AlignedMemory = std::unique_ptr<std::byte[], AlignedDelete>;
 
+  // What one thread reads with.
+  struct Reader {
+    std::unique_ptr<ExampleReader> examples;
+    ExampleSteps steps;
+  };
+
   struct Phase {
     PhaseData data;
     EpochOrder order;
     ArrayMatch match;
-    std::unique_ptr<ExampleReader> reader;
+    // As many as were needed at once.
+    std::vector<Reader> readers;
+  };
+
+  // Where an example of a batch comes from.
+  struct Origin {
+    int64_t index = 0;
+    int64_t pass = 0;
   };
 
   // One array of a batch.
@@ -178,15 +207,20 @@ class BatchPipeline {
                                        DataType type);
   static AlignedMemory Allocate(int64_t size_bytes);
   void AllocateBatches(int64_t batch_size);
+  static absl::StatusOr<Reader> MakeReader(const PhaseData& data);
 
-  // Runs on the prefetch thread.
+  // These run on the prefetch thread.
   void Run();
   absl::Status MakeBatches();
   absl::Status MakeBatchesOf(const v1::Lease& lease);
   absl::StatusOr<PreparedBatch*> AwaitBuffer();
   void Publish();
-  template <typename T>
   absl::Status Fill(Phase& phase, PreparedBatch& batch);
+  bool TakeTrainerWaited();
+
+  // These run on the threads of readers.
+  absl::Status ReadRow(const Phase& phase, Reader& reader, int64_t row,
+                       PreparedBatch& batch) const;
   template <typename T>
   absl::Status FillRow(const Example& example, const Phase& phase, int64_t row,
                        PreparedBatch& batch) const;
@@ -207,6 +241,12 @@ class BatchPipeline {
 
   // Used by the prefetch thread only.
   std::map<v1::Phase, Phase> phases_;
+  ReaderTuner tuner_;
+  ReaderPool pool_;
+
+  // Of each row of the batch that is being read.
+  std::vector<Origin> origins_;
+  std::atomic<bool> is_cancelled_ = false;
 
   // The i-th batch since the start is in batches_[i % kBufferCount]. The
   // prefetch thread owns it until it is ready, then the trainer until it is
@@ -219,6 +259,8 @@ class BatchPipeline {
   int64_t made_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t released_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Whether Next has waited since TakeTrainerWaited.
+  bool trainer_waited_ ABSL_GUARDED_BY(mutex_) = false;
   // The prefetch thread has stopped because of `status_`.
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);

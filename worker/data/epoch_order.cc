@@ -52,6 +52,10 @@ int64_t EpochOrder::ExampleAt(int64_t epoch, int64_t position) {
                                                     : buffered_order_[in_pass]);
 }
 
+int64_t EpochOrder::PassAt(int64_t epoch, int64_t position) const {
+  return (epoch * options_.epoch_examples + position) / options_.count;
+}
+
 void EpochOrder::PreparePass(int64_t pass) {
   if (pass == pass_) return;
   pass_ = pass;

@@ -56,6 +56,9 @@ class EpochOrder {
   // first call for a pass takes O(count).
   int64_t ExampleAt(int64_t epoch, int64_t position);
 
+  // The pass over the examples in which that is, from 0.
+  int64_t PassAt(int64_t epoch, int64_t position) const;
+
  private:
   // Computes `permutation_` or `buffered_order_` for `pass`.
   void PreparePass(int64_t pass);

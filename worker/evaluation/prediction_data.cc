@@ -53,12 +53,13 @@ absl::Status CheckOptions(const PredictOptions& options) {
 }
 
 absl::Status OpenDataset(const RemoteFiles& files, const Path& field,
-                         v1::Dataset dataset, PredictionData& data) {
-  data.scale = dataset.scale();
+                         const v1::Dataset& dataset, PredictionData& data) {
+  data.dataset = dataset;
   ASSIGN_OR_RETURN(data.files,
                    FetchData(
-                       files, Contents::kFeatures, field, [] {}, dataset));
-  ASSIGN_OR_RETURN(data.source, OpenDataSource(dataset, Contents::kFeatures));
+                       files, Contents::kFeatures, field, [] {}, data.dataset));
+  ASSIGN_OR_RETURN(data.source,
+                   OpenDataSource(data.dataset, Contents::kFeatures));
   return absl::OkStatus();
 }
 
@@ -100,7 +101,7 @@ absl::StatusOr<PredictionData> OpenData(const PredictOptions& options,
     RETURN_IF_ERROR(OpenDataset(files, Path(), dataset, data));
     return data;
   }
-  data.scale = options.scale.value_or(1);
+  data.dataset.set_scale(options.scale.value_or(1));
   std::string path = options.data;
   if (IsRemote(path)) {
     ASSIGN_OR_RETURN(CachedFile file, files.Fetch(path));

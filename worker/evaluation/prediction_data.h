@@ -18,8 +18,8 @@ struct PredictionData {
   FetchedFiles files;
   // Has no labels.
   std::unique_ptr<const DataSource> source;
-  // Factor by which each feature is multiplied.
-  double scale = 1;
+  // What is said of the data.
+  v1::Dataset dataset;
   // The job that was given, or an empty one; with the device.
   v1::Job job;
   int64_t batch_size = 0;

@@ -118,16 +118,18 @@ absl::StatusOr<std::vector<std::string>> Predict(
   if (interrupted()) return absl::CancelledError("interrupted");
   PipelineOptions pipeline_options;
   pipeline_options.model = InputArraysOf(model.graph);
-  RETURN_IF_ERROR(CheckFits(*data.source, pipeline_options.model));
   const int64_t examples = data.source->example_count();
   const int64_t batch_size = std::clamp<int64_t>(examples, 1, data.batch_size);
+  const PhaseData phase =
+      WholeOf(*data.source, data.dataset, data.job.seed(), batch_size);
+  RETURN_IF_ERROR(CheckFits(phase, pipeline_options.model));
   std::vector<std::string> paths = PathsOf(options.output, model.graph);
   ASSIGN_OR_RETURN(const std::vector<PredictionFilePtr> files,
                    CreateFiles(paths, model.graph, examples));
   ASSIGN_OR_RETURN(const std::unique_ptr<Replica> replica,
                    LoadReplica(std::move(model), data, batch_size, threads));
-  pipeline_options.phases[v1::PHASE_TEST] =
-      WholeOf(*data.source, data.scale, batch_size);
+  pipeline_options.phases[v1::PHASE_TEST] = phase;
+  pipeline_options.readers = threads;
   ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline,
                    BatchPipeline::Create(pipeline_options,
                                          WholePass(v1::PHASE_TEST, examples)));

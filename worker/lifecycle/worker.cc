@@ -99,6 +99,9 @@ class WorkerTask {
     return static_cast<int>(registration().world_size());
   }
   int device_count() const { return ReplicaCount(job(), 1); }
+  int replica_threads() const {
+    return std::max(1, options_.threads / device_count());
+  }
   // Whether this worker's GPU can join a group with those of other workers.
   bool offers_gpu() const { return !request_.gpu_uuid().empty(); }
   bool evaluates_checkpoint() const {
@@ -117,11 +120,10 @@ class WorkerTask {
   // Prepares everything that needs no other task. Programs are compiled later,
   // since they depend on whether the device joins a group.
   absl::Status Prepare() {
-    const int threads = std::max(1, options_.threads / device_count());
     for (int index = 0; index < device_count(); ++index) {
       ASSIGN_OR_RETURN(
           replicas_.emplace_back(),
-          MakeReplica(job(), {.threads = threads, .index = index}));
+          MakeReplica(job(), {.threads = replica_threads(), .index = index}));
     }
     const Replica& first = *replicas_.front();
     std::set<v1::Phase> phases = {v1::PHASE_TEST};
@@ -311,6 +313,7 @@ class WorkerTask {
     work.phases =
         PhasesOfReplica(datasets_, job(), rank(), world_size(), device);
     work.leases = [&hub, device] { return hub.NextLease(device); };
+    work.readers = replica_threads();
     work.progress = &hub.sink(device);
     work.log_steps = job().log_steps();
     work.on_waiting = OnWaiting();

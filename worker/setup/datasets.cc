@@ -12,7 +12,7 @@
 namespace paceline {
 namespace {
 
-// Opens data sets, and checks that they fit a model.
+// Opens data sets, and checks that what phases take of them fits a model.
 class Opener {
  public:
   Opener(ModelArrays model, const RemoteFiles& files, const ReadFence& fence,
@@ -34,9 +34,13 @@ class Opener {
     absl::StatusOr<std::unique_ptr<const DataSource>> source =
         fence_.Run([&] { return OpenDataSource(dataset); });
     if (!source.ok()) return Annotate(source.status(), name);
-    RETURN_IF_ERROR(Annotate(CheckFits(**source, model_), name));
     datasets_.sources.push_back(*std::move(source));
     return datasets_.sources.back().get();
+  }
+
+  absl::Status Add(const char* name, v1::Phase phase, const PhaseData& data) {
+    datasets_.phases[phase] = data;
+    return Annotate(CheckFits(data, model_), name);
   }
 
  private:
@@ -52,7 +56,7 @@ absl::StatusOr<PhaseData> TrainingPart(const v1::Job& job,
                                        const DataSource& train,
                                        int64_t step_size) {
   const v1::Data& data = job.data();
-  PhaseData training = WholeOf(train, data.train().scale(), step_size);
+  PhaseData training = WholeOf(train, data.train(), job.seed(), step_size);
   training.order.count =
       TrainingExamples(train.example_count(), data.validation_split());
   training.order.shuffle = data.train().shuffle();
@@ -70,13 +74,22 @@ absl::StatusOr<PhaseData> TrainingPart(const v1::Job& job,
 
 }  // namespace
 
-PhaseData WholeOf(const DataSource& source, double scale, int64_t step_size) {
+PhaseData WholeOf(const DataSource& source, const v1::Dataset& dataset,
+                  uint64_t seed, int64_t step_size) {
   PhaseData phase;
   phase.step_size = step_size;
   phase.source = &source;
   phase.order.count = source.example_count();
-  phase.scale = scale;
+  phase.scale = dataset.scale();
+  phase.steps = StepOptionsOf(dataset, seed);
+  phase.is_stream = IsStream(dataset);
   return phase;
+}
+
+absl::Status CheckFits(const PhaseData& phase, const ModelArrays& model) {
+  ASSIGN_OR_RETURN(const ExampleSteps steps,
+                   ExampleSteps::Create(phase.steps, phase.source->spec()));
+  return CheckFits(*phase.source, steps.spec(), model);
 }
 
 ModelArrays InputArraysOf(const Graph& graph) {
@@ -119,16 +132,18 @@ absl::StatusOr<Datasets> OpenDatasets(
   if (data.has_test() && phases.contains(v1::PHASE_TEST)) {
     ASSIGN_OR_RETURN(const DataSource* source,
                      opener.Open("data.test", data.test()));
-    datasets.phases[v1::PHASE_TEST] =
-        WholeOf(*source, data.test().scale(), batch);
+    RETURN_IF_ERROR(
+        opener.Add("data.test", v1::PHASE_TEST,
+                   WholeOf(*source, data.test(), job.seed(), batch)));
     datasets.sizes.set_test_examples(source->example_count());
   }
   const bool validates = phases.contains(v1::PHASE_VALIDATION);
   if (data.has_validation() && validates) {
     ASSIGN_OR_RETURN(const DataSource* source,
                      opener.Open("data.validation", data.validation()));
-    datasets.phases[v1::PHASE_VALIDATION] =
-        WholeOf(*source, data.validation().scale(), batch);
+    RETURN_IF_ERROR(
+        opener.Add("data.validation", v1::PHASE_VALIDATION,
+                   WholeOf(*source, data.validation(), job.seed(), batch)));
     datasets.sizes.set_validation_examples(source->example_count());
   }
   const bool splits = validates && data.validation_split() > 0;
@@ -139,15 +154,17 @@ absl::StatusOr<Datasets> OpenDatasets(
   ASSIGN_OR_RETURN(const PhaseData training,
                    TrainingPart(job, *train, StepBatchSize(job, workers)));
   if (phases.contains(v1::PHASE_TRAIN)) {
-    datasets.phases[v1::PHASE_TRAIN] = training;
+    RETURN_IF_ERROR(opener.Add("data.train", v1::PHASE_TRAIN, training));
     datasets.sizes.set_train_examples(training.order.count);
   }
   const int64_t rest = train->example_count() - training.order.count;
   if (splits && rest > 0) {
-    PhaseData split = WholeOf(*train, data.train().scale(), batch);
+    PhaseData split = WholeOf(*train, data.train(), job.seed(), batch);
+    split.steps.without_random = true;
     split.order.first = training.order.count;
     split.order.count = rest;
-    datasets.phases[v1::PHASE_VALIDATION] = split;
+    RETURN_IF_ERROR(
+        opener.Add("data.validation_split", v1::PHASE_VALIDATION, split));
     datasets.sizes.set_validation_examples(rest);
   }
   return datasets;

@@ -34,9 +34,13 @@ struct Datasets {
   v1::AwaitStartRequest sizes;
 };
 
-// All examples of a source in its own order, in steps of `step_size`. `scale`:
-// see PhaseData.
-PhaseData WholeOf(const DataSource& source, double scale, int64_t step_size);
+// All examples of a source in its own order, in steps of `step_size`, as
+// `dataset` says. `seed`: of its random steps.
+PhaseData WholeOf(const DataSource& source, const v1::Dataset& dataset,
+                  uint64_t seed, int64_t step_size);
+
+// CheckFits for what the phase's steps make of its examples.
+absl::Status CheckFits(const PhaseData& phase, const ModelArrays& model);
 
 // The arrays that the model reads of an example for its inputs.
 ModelArrays InputArraysOf(const Graph& graph);

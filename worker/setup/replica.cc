@@ -110,6 +110,7 @@ absl::Status RunReplica(
   options.phases = work.phases;
   options.type = replica.state->type();
   options.model = ModelArraysOf(replica.model);
+  options.readers = work.readers;
   ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline,
                    BatchPipeline::Create(options, work.leases));
   TrainerParts parts;

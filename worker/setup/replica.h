@@ -91,6 +91,8 @@ absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
 struct ReplicaWork {
   std::map<v1::Phase, PhaseData> phases;
   BatchPipeline::LeaseSource leases;
+  // See PipelineOptions::readers.
+  int readers = 1;
   ProgressSink* progress = nullptr;
   // Whether the replica reports each step.
   bool log_steps = false;

@@ -48,6 +48,16 @@ ArraySpec Named(const std::string& name, Shape shape) {
   return {name, "/d.npz: " + name, ElementType::kUint8, std::move(shape)};
 }
 
+// For examples without steps.
+absl::StatusOr<ArrayMatch> MatchArrays(const DataSource& source,
+                                       const ModelArrays& model) {
+  return paceline::MatchArrays(source.name(), source.spec(), model);
+}
+
+absl::Status CheckFits(const DataSource& source, const ModelArrays& model) {
+  return paceline::CheckFits(source, source.spec(), model);
+}
+
 void ExpectRefused(const DataSource& source, const ModelArrays& model,
                    const std::string& message) {
   EXPECT_EQ(CheckFits(source, model), absl::InvalidArgumentError(message));

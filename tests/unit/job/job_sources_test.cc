@@ -60,6 +60,24 @@ std::vector<std::pair<std::string, std::string>> FieldsAndFiles(
   return files;
 }
 
+TEST(JobSources, HaveSteps) {
+  const std::string source = "npz: {file: digits.npz}";
+  const auto plain = ReadWithSource(source);
+  const auto job = ReadWithSource(
+      source + "\n    steps: [RandomFlip, Rescaling: {scale: 0.5}]");
+  ASSERT_TRUE(job.ok()) << job.status();
+  ASSERT_EQ(job->data().train().steps_size(), 2);
+  EXPECT_EQ(job->data().train().steps(1).class_name(), "Rescaling");
+  ExpectReadAgain(*job);
+  EXPECT_EQ(WriteJob(*plain).Find("data")->Find("train")->Find("steps"),
+            nullptr);
+  EXPECT_NE(JobFingerprint(*job), JobFingerprint(*plain));
+  ExpectSourceRefused(source + "\n    steps: [RandomFlip: {mode: up}]",
+                      "10: data.train.steps[0].mode: ");
+  ExpectSourceRefused(source + "\n    steps: [RandomFlop]",
+                      "10: data.train.steps[0]");
+}
+
 // A source without a message of its own.
 TEST(JobSources, AreNumpyArchives) {
   const std::string text = "npz: {file: digits.npz, features: x_train}";

@@ -20,11 +20,12 @@ TEST(Reference, HasEveryChapter) {
   const std::string reference = Reference();
   for (const char* heading :
        {"# Reference of job files\n", "## The job\n", "### partitioner\n",
-        "## Layers\n", "### Conv2D\n", "## Initializers\n", "### HeNormal\n",
-        "## Regularizers\n", "### L1L2\n", "## Constraints\n", "### UnitNorm\n",
-        "## Losses\n", "### MeanSquaredError\n", "## Metrics\n",
-        "### BinaryAccuracy\n", "## Optimizers\n", "### Adam\n",
-        "## Callbacks\n", "### EarlyStopping\n"}) {
+        "## Steps\n", "### RandomFlip\n", "## Layers\n", "### Conv2D\n",
+        "## Initializers\n", "### HeNormal\n", "## Regularizers\n",
+        "### L1L2\n", "## Constraints\n", "### UnitNorm\n", "## Losses\n",
+        "### MeanSquaredError\n", "## Metrics\n", "### BinaryAccuracy\n",
+        "## Optimizers\n", "### Adam\n", "## Callbacks\n",
+        "### EarlyStopping\n"}) {
     EXPECT_THAT(reference, HasSubstr(heading));
   }
 }
@@ -61,6 +62,12 @@ TEST(Reference, FindsClassesByBothOfKerasNames) {
             *ReferenceOf("BatchNormalization"));
   EXPECT_EQ(*ReferenceOf("ADAM"), *ReferenceOf("Adam"));
   EXPECT_EQ(*ReferenceOf("Input"), *ReferenceOf("InputLayer"));
+}
+
+TEST(Reference, HasAStepAndALayerOfOneName) {
+  const std::string both = *ReferenceOf("Rescaling");
+  EXPECT_THAT(both, StartsWith("### Rescaling\n"));
+  EXPECT_THAT(both, HasSubstr("\n\n### Rescaling\n"));
 }
 
 TEST(Reference, SuggestsANameThatIsNear) {
