@@ -34,11 +34,20 @@ if(PACELINE_SANITIZE)
   add_link_options(-fsanitize=${PACELINE_SANITIZE})
 endif()
 
-# All code tells libFuzzer what it reaches; tests/fuzz is the only one of tests.
-option(PACELINE_FUZZ "Build the fuzzers of tests/fuzz, with clang" OFF)
-if(PACELINE_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link)
+# Clang has libFuzzer, so tests/fuzz is built where it is the compiler.
+# paceline_fuzzed(): the code of this folder and below tells the fuzzers what it
+# reaches. Not that of devices, whose loops would be slower for nothing.
+set(PACELINE_FUZZ OFF)
+if(PACELINE_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  set(PACELINE_FUZZ ON)
+  # Clang 14 lacks GCC's macro. It says where it does not vectorise.
+  add_compile_options(-D__SANITIZE_ADDRESS__ -Wno-pass-failed)
 endif()
+macro(paceline_fuzzed)
+  if(PACELINE_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+  endif()
+endmacro()
 
 # What tests find in their environment. OpenMP's threads leave their core to others
 # while they wait, as in the worker. tests/sanitizers says which findings in
@@ -70,7 +79,7 @@ endif()
 # The headers that nearly every file includes are compiled once for our libraries
 # and programs, and once more for the tests. A file with options of its own must
 # set SKIP_PRECOMPILE_HEADERS. The sanitizer presets have none, since GCC 12
-# crashes on some files there; clang-tidy's build reads each file for itself, and
+# crashes on some files of `tsan` there; clang-tidy's build reads each file for itself, and
 # so shows what it forgets to include. The tests' own code is not optimised: it
 # would cost a third of their build.
 set(PACELINE_TEST_OPTIONS -O0)
@@ -101,12 +110,16 @@ function(paceline_precompiled_headers name headers)
     $<TARGET_PROPERTY:paceline_proto,INTERFACE_INCLUDE_DIRECTORIES>)
 endfunction()
 
-# paceline_library(NAME SOURCES... [DEPS...]): one folder's code.
+# paceline_library(NAME SOURCES... [DEPS...] [OPTIMIZED]): one folder's code. Under
+# the sanitizers, only code with loops that take long is OPTIMIZED.
 function(paceline_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMIZED" "" "SOURCES;DEPS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_compile_options(${name} PRIVATE ${PACELINE_WARNINGS})
+  if(PACELINE_SANITIZE AND NOT ARG_OPTIMIZED)
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
   target_link_libraries(${name} PUBLIC ${ARG_DEPS})
   set_target_properties(${name} PROPERTIES
     UNITY_BUILD ${PACELINE_FAST_BUILD} UNITY_BUILD_BATCH_SIZE ${PACELINE_FILES_AT_ONCE})
