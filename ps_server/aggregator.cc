@@ -61,7 +61,7 @@ v1::Progress Kept(const v1::Progress& progress) {
   return kept;
 }
 
-Decision Refuse(uint64_t ticket, absl::Status error) {
+PushDecision Refuse(uint64_t ticket, absl::Status error) {
   return {ticket, Verdict::kRefuse, 0, std::move(error)};
 }
 
@@ -133,7 +133,7 @@ absl::Status Aggregator::CheckStep(const v1::WorkerId& worker,
   return absl::OkStatus();
 }
 
-std::vector<Decision> Aggregator::HandlePush(
+std::vector<PushDecision> Aggregator::HandlePush(
     uint64_t ticket, const v1::WorkerId& worker, const v1::Progress& progress,
     const v1::WorkerClock& clock, std::optional<double> learning_rate) {
   Worker* const found = workers_.Find(worker);
@@ -148,7 +148,7 @@ std::vector<Decision> Aggregator::HandlePush(
   // A push that is refused changes nothing, not even the push that is held.
   if (!is_repeat) status = CheckNew(worker, known, clock, learning_rate);
   if (!status.ok()) return {Refuse(ticket, std::move(status))};
-  std::vector<Decision> decisions;
+  std::vector<PushDecision> decisions;
   if (known.held) {
     decisions.push_back(
         Refuse(*std::exchange(known.held, ticket),
@@ -178,22 +178,22 @@ std::vector<Decision> Aggregator::HandlePush(
   return decisions;
 }
 
-Decision Aggregator::Answer(uint64_t ticket) const {
+PushDecision Aggregator::Answer(uint64_t ticket) const {
   return {ticket, Verdict::kAnswer, step_ + (has_sum_ ? 1 : 0), {}};
 }
 
 void Aggregator::Apply(uint64_t ticket, const v1::Progress& progress,
                        std::optional<double> learning_rate, Worker& worker,
-                       std::vector<Decision>& decisions) {
+                       std::vector<PushDecision>& decisions) {
   decisions.push_back({ticket, Verdict::kApply, step_++, {}, learning_rate});
   worker.RecordApplied(Kept(progress));
 }
 
-Decision Aggregator::ApplySum() {
+PushDecision Aggregator::ApplySum() {
   return {0, Verdict::kApplySum, step_++, {}, sum_learning_rate_};
 }
 
-void Aggregator::SumUp(std::vector<Decision>& decisions) {
+void Aggregator::SumUp(std::vector<PushDecision>& decisions) {
   // The map is sorted by rank, and so are the held pushes: floating-point sums
   // need a fixed order to give the same bits.
   std::vector<Worker*> held;
@@ -216,15 +216,16 @@ void Aggregator::SumUp(std::vector<Decision>& decisions) {
   }
 }
 
-absl::StatusOr<std::vector<Decision>> Aggregator::HandleApply(int64_t step) {
-  if (step <= step_) return std::vector<Decision>();
+absl::StatusOr<std::vector<PushDecision>> Aggregator::HandleApply(
+    int64_t step) {
+  if (step <= step_) return std::vector<PushDecision>();
   if (!has_sum_ || step > step_ + 1) {
     return absl::FailedPreconditionError(
         absl::StrCat("there are no gradients to apply as step ", step,
                      "; the chunk is at step ", step_));
   }
   has_sum_ = false;
-  return std::vector<Decision>{ApplySum()};
+  return std::vector<PushDecision>{ApplySum()};
 }
 
 std::optional<uint64_t> Aggregator::SlowestClock(const Worker* except) const {
@@ -236,7 +237,7 @@ std::optional<uint64_t> Aggregator::SlowestClock(const Worker* except) const {
   return slowest;
 }
 
-void Aggregator::AnswerNear(std::vector<Decision>& decisions) {
+void Aggregator::AnswerNear(std::vector<PushDecision>& decisions) {
   const std::optional<uint64_t> slowest = SlowestClock();
   for (auto& [key, worker] : workers_.all()) {
     if (!worker.held) continue;

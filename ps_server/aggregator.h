@@ -85,7 +85,7 @@ enum class Verdict {
   kRefuse,
 };
 
-struct Decision {
+struct PushDecision {
   // The push, by the ticket given to HandlePush; 0 with kApplySum.
   uint64_t ticket = 0;
   Verdict verdict = Verdict::kRefuse;
@@ -131,15 +131,15 @@ class Aggregator {
   //    another learning rate, or the last sum waits for HandleApply;
   //  * Aborted if the worker is fenced. A repeat of a held push replaces its
   //    first copy, which is refused with Aborted.
-  std::vector<Decision> HandlePush(uint64_t ticket, const v1::WorkerId& worker,
-                                   const v1::Progress& progress,
-                                   const v1::WorkerClock& clock = {},
-                                   std::optional<double> learning_rate = {});
+  std::vector<PushDecision> HandlePush(
+      uint64_t ticket, const v1::WorkerId& worker, const v1::Progress& progress,
+      const v1::WorkerClock& clock = {},
+      std::optional<double> learning_rate = {});
 
   // A worker orders the sum to be applied as logical step `step`. Returns
   // kApplySum, or nothing if the sum was applied before. FailedPrecondition if
   // there is no such sum.
-  absl::StatusOr<std::vector<Decision>> HandleApply(int64_t step);
+  absl::StatusOr<std::vector<PushDecision>> HandleApply(int64_t step);
 
   // Under bounded staleness: the worker pulls and will take steps; from now on
   // others wait for it. `sequence` is that of its last push; a call with an
@@ -151,7 +151,7 @@ class Aggregator {
   struct Fenced {
     // The last push that was applied, and the last one with sums, if any.
     v1::FenceResponse response;
-    std::vector<Decision> decisions;
+    std::vector<PushDecision> decisions;
   };
   // From now on no push of this incarnation is applied. Idempotent.
   Fenced Fence(const v1::WorkerId& worker);
@@ -159,7 +159,7 @@ class Aggregator {
   struct Lapsed {
     // Ranks of workers that lapsed: the others no longer wait for them.
     std::vector<uint32_t> workers;
-    std::vector<Decision> decisions;
+    std::vector<PushDecision> decisions;
   };
   // Time passed. Under bounded staleness, call it regularly.
   Lapsed HandleTime(absl::Time now);
@@ -190,7 +190,7 @@ class Aggregator {
  private:
   using Worker = KnownWorker;
 
-  Decision Answer(uint64_t ticket) const;
+  PushDecision Answer(uint64_t ticket) const;
   // The error of a push regardless of its sequence number; OK if there is none.
   absl::Status Check(const v1::WorkerId& worker, const Worker* known,
                      const v1::Progress& progress) const;
@@ -205,12 +205,12 @@ class Aggregator {
                           uint64_t clock) const;
   void Apply(uint64_t ticket, const v1::Progress& progress,
              std::optional<double> learning_rate, Worker& worker,
-             std::vector<Decision>& decisions);
-  Decision ApplySum();
+             std::vector<PushDecision>& decisions);
+  PushDecision ApplySum();
   // If all workers' pushes are held, sums them up and answers them.
-  void SumUp(std::vector<Decision>& decisions);
+  void SumUp(std::vector<PushDecision>& decisions);
   // Answers held pushes that are no longer too far ahead.
-  void AnswerNear(std::vector<Decision>& decisions);
+  void AnswerNear(std::vector<PushDecision>& decisions);
   // The smallest clock of the active workers other than `except`; nullopt if
   // there are none.
   std::optional<uint64_t> SlowestClock(const Worker* except = nullptr) const;

@@ -66,7 +66,7 @@ void ShardChunk::Handle(Event event, absl::Span<const double> squared_norms) {
 std::vector<ShardChunk::Step> ShardChunk::Decide(Event event) {
   MutexLock lock(mutex_);
   std::vector<Step> steps;
-  for (Decision& decision : event(aggregator_)) {
+  for (PushDecision& decision : event(aggregator_)) {
     Step& step = steps.emplace_back();
     step.decision = std::move(decision);
     const Verdict verdict = step.decision.verdict;
@@ -167,7 +167,8 @@ absl::Status ShardChunk::Apply(const v1::ApplyRequest& request,
         auto decisions =
             aggregator.HandleApply(static_cast<int64_t>(request.step()));
         status = decisions.status();
-        return decisions.ok() ? *std::move(decisions) : std::vector<Decision>();
+        return decisions.ok() ? *std::move(decisions)
+                              : std::vector<PushDecision>();
       },
       request.squared_norms());
   RETURN_IF_ERROR(status);

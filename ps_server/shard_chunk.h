@@ -95,11 +95,11 @@ class ShardChunk {
   // A decision and its push, if it has one. `done` is set if the decision ends
   // the push.
   struct Step {
-    Decision decision;
+    PushDecision decision;
     OpenPush push;
   };
   // An event for the aggregator.
-  using Event = absl::FunctionRef<std::vector<Decision>(Aggregator&)>;
+  using Event = absl::FunctionRef<std::vector<PushDecision>(Aggregator&)>;
   // Passes the event to the aggregator and carries out its decisions.
   // `squared_norms` are for applying a sum, if that needs norms.
   void Handle(Event event, absl::Span<const double> squared_norms = {});

@@ -108,6 +108,7 @@ absl::Status Evaluate(const TaskProgram& program, const TaskPlace& place,
   // Only the data sets that are evaluated need to be on this machine.
   JobReaderOptions reader;
   reader.check_files = false;
+  reader.may_read = program.read_check();
   ASSIGN_OR_RETURN(evaluator.job, program.fence().Run([&] {
     return ReadJobFile(flags.job_path, flags.overrides, reader);
   }));

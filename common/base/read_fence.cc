@@ -37,10 +37,14 @@ int CreateRuleset(const landlock_ruleset_attr* attributes, size_t size,
 }
 
 absl::Status Allow(const FileDescriptor& ruleset, const std::string& path) {
-  const FileDescriptor folder(open(path.c_str(), O_PATH | O_CLOEXEC));
+  const FileDescriptor folder(
+      open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder.is_open()) {
-    if (errno == ENOENT || errno == ENOTDIR) return absl::OkStatus();
-    return ErrnoError("cannot open folder", path);
+    const bool lacks_memory =
+        errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+    if (lacks_memory) return ErrnoError("cannot open folder", path);
+    // Nothing in it can be read.
+    return absl::OkStatus();
   }
   landlock_path_beneath_attr beneath = {};
   beneath.allowed_access = kReading;

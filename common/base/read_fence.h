@@ -30,8 +30,9 @@ class ReadFence {
   // Runs `work`, which returns an absl::Status or absl::StatusOr, on a thread
   // of its own, and blocks until it has returned. The thread, and those that it
   // starts, can open only files that are beneath the folders at that moment,
-  // and only for reading; all else is PermissionDenied (EACCES). What was open
-  // before stays so. Folders that do not exist are left out. An error of the
+  // and only for reading, and can make or remove none; all else is
+  // PermissionDenied (EACCES). What was open before stays so. Folders that
+  // cannot be opened are left out. An error of the
   // kernel is returned, and `work` does not run.
   //
   // Without a fence, or where the kernel has none (see Support), `work` runs on

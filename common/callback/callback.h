@@ -62,7 +62,7 @@ struct EpochEnd {
   Logs logs;
   // Of the next step.
   double learning_rate = 0;
-  // Calls of the optimizer so far.
+  // Updates so far, as Keras counts them.
   int64_t iterations = 0;
 };
 
@@ -121,6 +121,9 @@ class Callback {
   // does not fit the job.
   virtual absl::Status Prepare(const CallbackContext& context,
                                const Path& path);
+
+  // The file or folder that it writes to; "": none.
+  virtual std::string output_path() const { return ""; }
 
   // Events. The next epoch does not begin before an EpochEnded is over.
   virtual void EpochBegan(const EpochStart& start, Decision& decision);

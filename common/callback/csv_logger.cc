@@ -1,6 +1,7 @@
 #include "common/callback/csv_logger.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -120,8 +121,10 @@ absl::Status CsvLogger::Restore(const ObjectReader& state) {
   ASSIGN_OR_RETURN(offset_, state.Count("offset", limits::kMaxToldBytes));
   const absl::StatusOr<const nlohmann::json*> keys = state.List("keys");
   if (!keys.ok()) {
-    // Null before the first row.
-    return state.Number("keys").ok() ? absl::OkStatus() : keys.status();
+    // Null before the first row, which is read as NaN.
+    const absl::StatusOr<double> none = state.Number("keys");
+    const bool is_null = none.ok() && std::isnan(*none);
+    return is_null ? absl::OkStatus() : keys.status();
   }
   keys_.emplace();
   for (const nlohmann::json& key : **keys) {

@@ -1,10 +1,12 @@
 #include "common/callback/make_callbacks.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/callback/csv_logger.h"
 #include "common/callback/early_stopping.h"
@@ -104,11 +106,18 @@ CallbackContext ContextOf(const v1::Job& job,
 absl::StatusOr<std::unique_ptr<CallbackList>> MakeCallbacks(
     const v1::Job& job, const CallbackContext& context) {
   std::vector<CallbackPtr> callbacks;
+  std::set<std::string> outputs;
   for (int i = 0; i < job.callbacks_size(); ++i) {
     const Path path = Path("callbacks").Index(i);
     ASSIGN_OR_RETURN(CallbackPtr callback,
                      MakeCallback(FromProto(job.callbacks(i)), path));
     RETURN_IF_ERROR(callback->Prepare(context, path));
+    const std::string output = callback->output_path();
+    if (!output.empty() && !outputs.insert(output).second) {
+      return ConfigError(
+          path, absl::StrCat("an earlier callback also writes to \"", output,
+                             "\"; expected another name"));
+    }
     callbacks.push_back(std::move(callback));
   }
   return std::make_unique<CallbackList>(std::move(callbacks));

@@ -4,10 +4,12 @@
 #include <iterator>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "common/base/relative_path.h"
 #include "common/config/value.h"
 
@@ -18,6 +20,16 @@ namespace {
 constexpr absl::string_view kOwnNames[] = {
     ".lock",       "checkpoint",  "checkpoint.previous", "evaluator.csv",
     "history.csv", "model.keras", "result.json",         "steps.csv"};
+
+// `parts`: at least one.
+bool IsOfTheRun(const std::vector<absl::string_view>& parts) {
+  // Files are written under this name first.
+  const absl::string_view name = absl::StripSuffix(parts.front(), ".tmp");
+  const bool is_task_log = parts.size() == 2 && name == "logs" &&
+                           absl::EndsWith(parts.back(), ".log");
+  return is_task_log || std::find(std::begin(kOwnNames), std::end(kOwnNames),
+                                  name) != std::end(kOwnNames);
+}
 
 }  // namespace
 
@@ -34,8 +46,7 @@ absl::StatusOr<std::string> OutputPath(const std::string& text,
                                            "output folder, got ",
                                            Excerpt(Value(text))));
   }
-  if (std::find(std::begin(kOwnNames), std::end(kOwnNames), parts.front()) !=
-      std::end(kOwnNames)) {
+  if (IsOfTheRun(parts)) {
     return ConfigError(field, absl::StrCat(Excerpt(Value(text)),
                                            " is of the run itself; expected "
                                            "another name"));

@@ -24,6 +24,7 @@ class TensorBoard final : public Callback {
   static const FieldTable<TensorBoard>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
+  std::string output_path() const override { return log_dir; }
   absl::Status Prepare(const CallbackContext& context,
                        const Path& path) override;
   void EpochBegan(const EpochStart& start, Decision& decision) override;

@@ -110,14 +110,14 @@ function(paceline_precompiled_headers name headers)
     $<TARGET_PROPERTY:paceline_proto,INTERFACE_INCLUDE_DIRECTORIES>)
 endfunction()
 
-# paceline_library(NAME SOURCES... [DEPS...] [OPTIMIZED]): one folder's code. Under
-# the sanitizers, only code with loops that take long is OPTIMIZED.
+# paceline_library(NAME SOURCES... [DEPS...] [OPTIMIZED]): one folder's code. With
+# asan, only code with loops that take long is OPTIMIZED.
 function(paceline_library name)
   cmake_parse_arguments(ARG "OPTIMIZED" "" "SOURCES;DEPS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_compile_options(${name} PRIVATE ${PACELINE_WARNINGS})
-  if(PACELINE_SANITIZE AND NOT ARG_OPTIMIZED)
+  if(PACELINE_SANITIZE MATCHES address AND NOT ARG_OPTIMIZED)
     target_compile_options(${name} PRIVATE -O0)
   endif()
   target_link_libraries(${name} PUBLIC ${ARG_DEPS})

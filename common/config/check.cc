@@ -1,5 +1,7 @@
 #include "common/config/check.h"
 
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 
@@ -8,6 +10,7 @@ namespace {
 
 // Whole numbers with all digits; StrCat alone writes 1048576 as 1.04858e+06.
 std::string Text(double number) {
+  if (std::abs(number) > 1e15) return absl::StrCat(number);
   const auto whole = static_cast<int64_t>(number);
   return static_cast<double>(whole) == number ? absl::StrCat(whole)
                                               : absl::StrCat(number);

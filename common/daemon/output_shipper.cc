@@ -225,10 +225,15 @@ absl::Status OutputShipper::UploadFile(const v1::JobFile& file,
                                        const v1::FileProgress& progress) {
   ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> content,
                    OpenRandomAccess(absl::StrCat(folder_, "/", file.path())));
-  return SendFile(file.path(), *content, file, progress,
-                  [this](const v1::PutFileRequest& piece) {
-                    return client_.PutFile(piece);
-                  });
+  return SendFile(
+      file.path(), *content, file, progress,
+      [this](const v1::PutFileRequest& piece)
+          -> absl::StatusOr<v1::PutFileResponse> {
+        ASSIGN_OR_RETURN(v1::PutFileResponse answer, client_.PutFile(piece));
+        if (answer.pause_micros() == 0) return answer;
+        return absl::UnavailableError(
+            absl::StrCat(client_.description(), " takes no more now"));
+      });
 }
 
 }  // namespace paceline

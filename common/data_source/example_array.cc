@@ -185,7 +185,7 @@ absl::StatusOr<Elements> ExampleArrayReader::ReadBytes(absl::string_view list) {
   ASSIGN_OR_RETURN(const absl::string_view bytes,
                    OnlyString(array_.feature, list, strings_));
   if (array_.image) {
-    const auto image = ReadImage(bytes);
+    auto image = ReadImage(bytes);
     if (image.ok()) return image;
     return Annotate(image.status(),
                     absl::StrCat("feature \"", array_.feature, "\""));

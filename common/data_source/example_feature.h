@@ -19,10 +19,10 @@
 
 namespace paceline {
 
-// Its name, or a map with what Examples do not say of it.
 // Height and width.
 using ImageSides = std::array<int64_t, 2>;
 
+// Its name, or a map with what Examples do not say of it.
 struct ExampleFeature {
   std::string feature;
   // Per example. Default: one value is a scalar, several are a vector.

@@ -17,6 +17,15 @@ bool IsWithin(const std::filesystem::path& path,
   return end == folder.end();
 }
 
+absl::StatusOr<std::filesystem::path> PathOf(const FileDescriptor& file,
+                                             const std::string& path) {
+  std::error_code error;
+  std::filesystem::path target = std::filesystem::read_symlink(
+      absl::StrCat("/proc/self/fd/", file.get()), error);
+  if (error) return ErrnoError("cannot find", path, error);
+  return target;
+}
+
 absl::StatusOr<std::filesystem::path> TargetWithin(
     const std::filesystem::path& path, const std::filesystem::path& folder) {
   std::error_code error;

@@ -6,12 +6,17 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "common/base/file_descriptor.h"
 
 namespace paceline {
 
 // Whether `path` is `folder`, or below it. Both are canonical.
 bool IsWithin(const std::filesystem::path& path,
               const std::filesystem::path& folder);
+
+// Where the open file is, as the kernel says. `path`: for errors.
+absl::StatusOr<std::filesystem::path> PathOf(const FileDescriptor& file,
+                                             const std::string& path);
 
 // Where `path` leads, once all links are followed. InvalidArgument if that is
 // outside the folder, which is canonical; NotFound, or what else the file

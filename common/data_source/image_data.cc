@@ -23,7 +23,10 @@ Elements ElementsIn(ElementType type, const std::vector<T>& values) {
 class ImageData::Reader : public ExampleReader {
  public:
   explicit Reader(const ImageData& data)
-      : data_(data), loader_(data.form_), pixels_(data.form_.ValueCount()) {
+      : data_(data),
+        file_(data.list_.folder(), kMaxImageBytes),
+        loader_(data.form_),
+        pixels_(data.form_.ValueCount()) {
     example_.features.push_back(ElementsIn(ElementType::kFloat32, pixels_));
     if (data.spec_.labels.empty()) return;
     const ArraySpec& labels = data.spec_.labels.front();
@@ -59,7 +62,7 @@ class ImageData::Reader : public ExampleReader {
   }
 
   const ImageData& data_;
-  WholeFileReader file_{kMaxImageBytes};
+  WholeFileReader file_;
   ImageLoader loader_;
   std::string path_;
   std::vector<float> pixels_;

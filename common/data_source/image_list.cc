@@ -1,5 +1,7 @@
 #include "common/data_source/image_list.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -11,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/errno_error.h"
+#include "common/base/file_descriptor.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
@@ -49,9 +52,11 @@ class ImageList::Reader {
   }
 
   absl::StatusOr<ImageList> Read(const std::optional<Names>& class_names) {
-    std::error_code error;
-    real_root_ = fs::canonical(root_, error);
-    if (error) return ErrnoError("cannot open", root_, error);
+    // Opened, so that no link that moves leads out of what may be read.
+    const FileDescriptor folder(
+        open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder.is_open()) return ErrnoError("cannot open", root_);
+    ASSIGN_OR_RETURN(list_.real_folder_, PathOf(folder, root_));
     ASSIGN_OR_RETURN(list_.class_names_, FindClasses());
     if (class_names) {
       RETURN_IF_ERROR(CheckNames(*class_names));
@@ -128,14 +133,22 @@ class ImageList::Reader {
   // The folder and those below it, sorted by path.
   absl::StatusOr<Names> FindFolders(const std::string& top) {
     Names folders = {top};
+    std::set<fs::path> seen;
     for (size_t i = 0; i < folders.size(); ++i) {
       const std::string folder = folders[i];
+      std::error_code error;
+      if (follow_links_ && !seen.insert(fs::canonical(folder, error)).second) {
+        return WrongPath(folder, "links lead to the same folder twice");
+      }
       ASSIGN_OR_RETURN(
           const Names below,
           ListSorted(folder,
                      [&](const fs::directory_entry& entry,
                          const std::string&) -> absl::StatusOr<bool> {
-                       if (entry.is_symlink() && !follow_links_) return false;
+                       std::error_code ignored;
+                       if (!follow_links_ && entry.is_symlink(ignored)) {
+                         return false;
+                       }
                        return IsFolder(entry);
                      }));
       for (const std::string& name : below) {
@@ -191,7 +204,8 @@ class ImageList::Reader {
     std::error_code error;
     if (!entry.is_symlink(error)) return entry.is_directory(error);
     const std::string path = entry.path().string();
-    ASSIGN_OR_RETURN(const fs::path target, TargetWithin(path, real_root_));
+    ASSIGN_OR_RETURN(const fs::path target,
+                     TargetWithin(path, list_.real_folder_));
     const fs::path parent = fs::canonical(entry.path().parent_path(), error);
     if (error) return ErrnoError("cannot open", path, error);
     if (IsWithin(parent, target)) {
@@ -202,7 +216,6 @@ class ImageList::Reader {
 
   std::string root_;
   const bool follow_links_;
-  fs::path real_root_;
   ImageList list_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,8 @@ class ImageList {
       const std::optional<std::vector<std::string>>& class_names,
       bool follow_links);
 
+  // Where the folder was, without links.
+  const std::filesystem::path& folder() const { return real_folder_; }
   const std::vector<std::string>& class_names() const { return class_names_; }
   int64_t size() const { return static_cast<int64_t>(ends_.size()); }
   int64_t ClassOf(int64_t index) const { return FolderOf(index).class_id; }
@@ -55,6 +58,7 @@ class ImageList {
 
   const Folder& FolderOf(int64_t index) const;
 
+  std::filesystem::path real_folder_;
   std::vector<std::string> class_names_;
   // Those that have images.
   std::vector<Folder> folders_;

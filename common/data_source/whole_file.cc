@@ -10,6 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/errno_error.h"
 #include "common/base/file_descriptor.h"
+#include "common/base/peer_text.h"
+#include "common/base/status_macros.h"
+#include "common/data_source/folder_links.h"
 
 namespace paceline {
 
@@ -21,6 +24,12 @@ absl::StatusOr<absl::string_view> WholeFileReader::Read(
   struct stat state = {};
   if (!file.is_open() || fstat(file.get(), &state) != 0) {
     return ErrnoError("cannot open", path);
+  }
+  ASSIGN_OR_RETURN(const std::filesystem::path real, PathOf(file, path));
+  if (!IsWithin(real, folder_)) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(PeerText(path), ": the link leads out of ",
+                     PeerText(folder_.string())));
   }
   if (!S_ISREG(state.st_mode)) {
     return absl::FailedPreconditionError(

@@ -26,6 +26,9 @@ class DataStep {
   // Whether it draws random numbers.
   virtual bool is_random() const { return false; }
 
+  // Makes it what it is in validation, without random numbers; false: nothing.
+  virtual bool LeaveOutRandom() { return !is_random(); }
+
   // Whether it is applied to the labels instead of the features.
   virtual bool is_of_labels() const { return false; }
 

@@ -56,7 +56,7 @@ absl::StatusOr<ExampleSteps::Chain> ExampleSteps::MakeChain(
         std::unique_ptr<DataStep> step,
         MakeDataStep(options.steps[place], Path("steps").Index(place)));
     if (step->is_of_labels() != of_labels) continue;
-    if (step->is_random() && options.without_random) continue;
+    if (options.without_random && !step->LeaveOutRandom()) continue;
     const std::string name = NameOf(*step, place);
     RETURN_IF_ERROR(Annotate(CheckSize(shape), name));
     most = std::max(most, NumElements(shape));

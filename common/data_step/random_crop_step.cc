@@ -32,7 +32,7 @@ absl::Status RandomCropStep::Apply(const float* in, float* out,
   random.Reseed(seed);
   const int64_t rows = image_.height - height;
   const int64_t columns = image_.width - width;
-  if (rows > 0 && columns > 0) {
+  if (!is_middle_ && rows > 0 && columns > 0) {
     const int64_t top = random.Below(rows + 1);
     const int64_t left = random.Below(columns + 1);
     CopyCrop({top, left, {height, width}}, image_, in, out);

@@ -23,6 +23,11 @@ class RandomCropStep : public DataStep {
 
   absl::string_view class_name() const override { return kClassName; }
   bool is_random() const override { return true; }
+  // Takes the middle then.
+  bool LeaveOutRandom() override {
+    is_middle_ = true;
+    return true;
+  }
   absl::StatusOr<Shape> Build(const Shape& input) override;
   absl::Status Apply(const float* in, float* out, StepRandom& random) override;
 
@@ -31,6 +36,7 @@ class RandomCropStep : public DataStep {
   std::optional<int64_t> seed;
 
  private:
+  bool is_middle_ = false;
   ImageLayout image_;
   // Of images that are not cut at random.
   CropResizer middle_;

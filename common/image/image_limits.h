@@ -23,10 +23,10 @@ inline constexpr int kMaxJpegScans = 100;
 inline constexpr int64_t kMaxJpegPixelsPerByte = 512;
 // Bytes that deflate makes of one byte at most.
 inline constexpr int64_t kMaxPngDeflateRatio = 1032;
-// Memory for an ancillary chunk of a PNG image, such as a color profile, and
-// the number of chunks that are kept.
+// Memory for an ancillary chunk of a PNG image, such as a color profile.
 inline constexpr int64_t kMaxPngChunkBytes = int64_t{8} << 20;
-inline constexpr int kMaxPngChunks = 1000;
+// Chunks of text that are kept: to libpng, 1 means none.
+inline constexpr int kMaxPngChunks = 1;
 
 // ResourceExhausted if an image has too many pixels. DataLoss if `bytes` bytes
 // cannot hold `unit_count` pixels or bytes, since each holds `units_per_byte`

@@ -202,8 +202,11 @@ absl::Status JpegDecoder::Decode(absl::string_view bytes, int channels,
   state.bytes = bytes.size();
   state.source.next_input_byte = reinterpret_cast<const JOCTET*>(bytes.data());
   state.source.bytes_in_buffer = bytes.size();
-  if (!state.is_created) Create(state);
-  const absl::Status decoded = DecodeOrJump(state, channels, pixels);
+  // libjpeg keeps tables for the next image, which may have none of its own.
+  if (state.is_created) jpeg_destroy_decompress(&state.jpeg);
+  state.is_created = false;
+  Create(state);
+  absl::Status decoded = DecodeOrJump(state, channels, pixels);
   if (!decoded.ok()) jpeg_abort_decompress(&state.jpeg);
   return decoded;
 }

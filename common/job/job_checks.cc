@@ -348,6 +348,10 @@ absl::Status CheckEvaluator(const v1::Job& job) {
                        "missing; expected for an evaluator, which evaluates "
                        "checkpoints");
   }
+  if (job.validation_steps() > 0) {
+    return ConfigError(Path("validation_steps"),
+                       "an evaluator evaluates the whole set; expected none");
+  }
   const v1::Data& data = job.data();
   if (!data.has_validation() && data.validation_split() == 0 &&
       !data.has_test()) {

@@ -40,8 +40,10 @@ absl::Status CheckUrl(const JobFile& file) {
   }
   ASSIGN_OR_RETURN(const RemoteUrl url, ParseRemoteUrl(file.path));
   if (!url.FileName().empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "\"", url.Shown(), "\": expected the name of a file at the end"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", url.Shown(),
+                   "\": expected the name of a file at the end; no URL "
+                   "names a folder"));
 }
 
 void ChangeFiles(v1::Job& job,

@@ -81,6 +81,12 @@ absl::StatusOr<Value> UnwrapLossScale(const Value& optimizer,
     return ConfigError(config_path.Key("inner_optimizer"),
                        "missing; expected the optimizer");
   }
+  const Value* const dynamic = config->Find("dynamic");
+  if (dynamic != nullptr && *dynamic == Value(false)) {
+    return ConfigError(config_path.Key("dynamic"),
+                       "a fixed loss scale is not supported; expected true",
+                       absl::StatusCode::kUnimplemented);
+  }
   const Value* const scale = config->Find("initial_scale");
   const Value* const steps = config->Find("dynamic_growth_steps");
   if (IsDefault(scale, LossScaling::kInitialScale) &&

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <set>
 
 #include "absl/memory/memory.h"
@@ -234,10 +235,11 @@ ModelWeights::ReadLossScale() {
   double scale = 0;
   RETURN_IF_ERROR(
       ReadElements(*file_.bytes, dataset, 0, absl::MakeSpan(&scale, 1)));
-  if (!(scale > 0) || std::isinf(scale)) {
+  if (!(scale >= std::numeric_limits<float>::min() &&
+        scale <= std::numeric_limits<float>::max())) {
     return absl::InvalidArgumentError(
         absl::StrCat(path_, ": ", kDynamicScalePath, " is ", scale,
-                     ", expected the loss scale, a finite number above 0"));
+                     ", expected the loss scale, a float32 above 0"));
   }
   return LossScaleState{scale, *steps};
 }

@@ -87,7 +87,7 @@ onnx::ValueInfoProto ValueInfo(const std::string& name, DataType type,
   return value;
 }
 
-Shape StoredVariable::permuted_shape() const {
+Shape OnnxVariable::permuted_shape() const {
   if (permutation.empty()) return shape;
   Shape permuted;
   for (const int64_t axis : permutation) permuted.push_back(shape[axis]);
@@ -132,16 +132,15 @@ onnx::NodeProto& OnnxGraph::AddNode(absl::string_view type,
   return node;
 }
 
-std::map<std::string, StoredVariable> OnnxGraph::ReadVariables() const {
-  std::map<std::string, StoredVariable> read;
+std::map<std::string, OnnxVariable> OnnxGraph::ReadVariables() const {
+  std::map<std::string, OnnxVariable> read;
   for (const auto& [name, variable] : root_.variables_) {
     if (root_.read_.contains(name)) read[name] = variable;
   }
   return read;
 }
 
-const StoredVariable* OnnxGraph::VariableInOrder(
-    const std::string& value) const {
+const OnnxVariable* OnnxGraph::VariableInOrder(const std::string& value) const {
   const auto found = root_.variables_.find(value);
   return found != root_.variables_.end() && found->second.permutation.empty()
              ? &found->second
@@ -149,7 +148,7 @@ const StoredVariable* OnnxGraph::VariableInOrder(
 }
 
 std::string OnnxGraph::Derived(const std::string& from, absl::string_view type,
-                               StoredVariable variable) {
+                               OnnxVariable variable) {
   for (const auto& [name, other] : root_.variables_) {
     if (other == variable) return name;
   }
@@ -160,7 +159,7 @@ std::string OnnxGraph::Derived(const std::string& from, absl::string_view type,
 
 std::string OnnxGraph::Transpose(const std::string& value,
                                  absl::Span<const int64_t> permutation) {
-  if (const StoredVariable* variable = VariableInOrder(value)) {
+  if (const OnnxVariable* variable = VariableInOrder(value)) {
     return Derived(value, "Transpose",
                    {variable->variable,
                     variable->shape,
@@ -171,7 +170,7 @@ std::string OnnxGraph::Transpose(const std::string& value,
 
 std::string OnnxGraph::Reshape(const std::string& value,
                                absl::Span<const int64_t> sizes) {
-  if (const StoredVariable* variable = VariableInOrder(value)) {
+  if (const OnnxVariable* variable = VariableInOrder(value)) {
     return Derived(value, "Reshape",
                    {variable->variable, {sizes.begin(), sizes.end()}, {}});
   }

@@ -40,15 +40,14 @@ onnx::ValueInfoProto ValueInfo(const std::string& name, DataType type,
 // A variable as a file stores it: with a shape, in C order of its elements, and
 // then with its axes permuted, unless `permutation` is empty. Kernels have
 // their axes in another order in ONNX.
-struct StoredVariable {
+struct OnnxVariable {
   // The index in Graph::variables.
   int variable = 0;
   Shape shape;
   std::vector<int64_t> permutation;
 
   Shape permuted_shape() const;
-  friend bool operator==(const StoredVariable&,
-                         const StoredVariable&) = default;
+  friend bool operator==(const OnnxVariable&, const OnnxVariable&) = default;
 };
 
 // Appends to a graph. The graph of a loop's body reads what the graph around it
@@ -96,11 +95,11 @@ class OnnxGraph {
   std::string Integers(absl::Span<const int64_t> values);
 
   // Declares a value that the file has for a variable.
-  void AddVariable(const std::string& name, StoredVariable variable) {
+  void AddVariable(const std::string& name, OnnxVariable variable) {
     root_.variables_[name] = std::move(variable);
   }
   // Those that nodes read, by their names.
-  std::map<std::string, StoredVariable> ReadVariables() const;
+  std::map<std::string, OnnxVariable> ReadVariables() const;
 
   // Nodes for other axes and another shape; of a variable, another variable in
   // their place.
@@ -116,10 +115,10 @@ class OnnxGraph {
 
  private:
   // The variable if that is the value, and has its axes in order; else null.
-  const StoredVariable* VariableInOrder(const std::string& value) const;
+  const OnnxVariable* VariableInOrder(const std::string& value) const;
   // The value of a variable that is made of another; one for equal ones.
   std::string Derived(const std::string& from, absl::string_view type,
-                      StoredVariable variable);
+                      OnnxVariable variable);
   std::string AddConstant(onnx::TensorProto tensor);
   // The batch size at run time; one axis of one element.
   std::string BatchSize();
@@ -132,7 +131,7 @@ class OnnxGraph {
   // By wish: the suffix of its last name, so that many wishes take no time.
   std::map<std::string, int> next_suffixes_;
   std::set<std::string> read_;
-  std::map<std::string, StoredVariable> variables_;
+  std::map<std::string, OnnxVariable> variables_;
   // By their serialized content.
   std::map<std::string, std::string> constants_;
   int64_t reserved_elements_ = 0;

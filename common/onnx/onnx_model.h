@@ -20,7 +20,7 @@ struct OnnxModel {
   onnx::ModelProto proto;
   // The variables that the graph reads, by the names of their initializers,
   // which the proto lacks.
-  std::map<std::string, StoredVariable> variables;
+  std::map<std::string, OnnxVariable> variables;
 };
 
 // The model as it predicts, for any size of the batch. Its inputs and outputs

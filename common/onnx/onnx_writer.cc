@@ -39,7 +39,7 @@ std::string FieldStart(int field, size_t size) {
 }
 
 // The elements of a variable, with its axes permuted.
-std::vector<float> Permuted(const StoredVariable& stored,
+std::vector<float> Permuted(const OnnxVariable& stored,
                             absl::Span<const float> values) {
   const size_t rank = stored.shape.size();
   std::vector<int64_t> strides(rank, 1);
@@ -66,7 +66,7 @@ std::vector<float> Permuted(const StoredVariable& stored,
 // An initializer in the file: all that precedes its elements, and these.
 struct TensorField {
   const VariableSpec* variable = nullptr;
-  const StoredVariable* stored = nullptr;
+  const OnnxVariable* stored = nullptr;
   std::string start;
 
   int64_t elements() const { return NumElements(stored->shape); }
@@ -75,8 +75,7 @@ struct TensorField {
   }
 };
 
-TensorField MakeTensorField(const std::string& name,
-                            const StoredVariable& stored,
+TensorField MakeTensorField(const std::string& name, const OnnxVariable& stored,
                             const VariableSpec& variable) {
   onnx::TensorProto tensor;
   tensor.set_name(name);

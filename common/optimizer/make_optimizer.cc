@@ -1,5 +1,6 @@
 #include "common/optimizer/make_optimizer.h"
 
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -57,6 +58,12 @@ Value WriteConfig(const InnerOptimizer& inner) {
 
 std::string ConfigType(const InnerOptimizer* /*inner*/) { return "optimizer"; }
 
+// Devices scale the loss in float32.
+Check ScaleRange() {
+  return Between(std::numeric_limits<float>::min(),
+                 std::numeric_limits<float>::max());
+}
+
 // The config of a LossScaleOptimizer.
 struct LossScaleConfig {
   static const FieldTable<LossScaleConfig>& Fields();
@@ -84,13 +91,14 @@ const FieldTable<LossScaleConfig>& LossScaleConfig::Fields() {
       {Optional("name", OfScaling(&LossScaling::name), "Name of it."),
        Required("inner_optimizer", &LossScaleConfig::inner, "The optimizer."),
        Optional("initial_scale", OfScaling(&LossScaling::initial_scale),
-                Above(0), "The first factor of the loss."),
+                ScaleRange(), "The first factor of the loss."),
        Optional("dynamic_growth_steps",
                 OfScaling(&LossScaling::dynamic_growth_steps), AtLeast(1),
                 "The factor doubles after so many steps with finite gradients. "
                 "A step without is left out and halves it, down to 1."),
        NotWritten<LossScaleConfig>(Optional(
-           "dynamic_scale", OfScaling(&LossScaling::dynamic_scale), Above(0),
+           "dynamic_scale", OfScaling(&LossScaling::dynamic_scale),
+           ScaleRange(),
            "The factor with which the job begins; by default `initial_scale`. "
            "A model that goes on has that of its file.")),
        NotWritten<LossScaleConfig>(

@@ -198,6 +198,10 @@ MemberOptions TaskProgram::MemberFor(const TaskPlace& place,
   return member;
 }
 
+FileCheck TaskProgram::read_check() const {
+  return may_read_.empty() ? nullptr : BelowFolders(may_read_);
+}
+
 ReadFence TaskProgram::fence() const {
   return may_read_.empty() ? ReadFence() : ReadFence(may_read_);
 }

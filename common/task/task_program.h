@@ -14,6 +14,7 @@
 #include "common/cluster/task.h"
 #include "common/cluster/tf_config.h"
 #include "common/identity/job_secret.h"
+#include "common/job/job_files.h"
 #include "common/rpc/tls.h"
 #include "common/session/member/member.h"
 #include "common/task/job_secret_options.h"
@@ -82,6 +83,8 @@ class TaskProgram {
   MemberOptions MemberFor(const TaskPlace& place,
                           const std::string& version) const;
 
+  // Whether a path is below a folder of --may_read; null without one.
+  FileCheck read_check() const;
   // Around the folders of --may_read, for what opens the job's files.
   ReadFence fence() const;
 

@@ -346,7 +346,8 @@ TEST_P(DeviceTest, GradientsLieInTheMemoryThatIsGiven) {
     std::byte bytes[kBucketAlignment];
   };
   std::vector<Line> lines(size / sizeof(Line));
-  std::byte* end = lines.front().bytes;
+  std::byte* const begin = reinterpret_cast<std::byte*>(lines.data());
+  std::byte* end = begin;
   spec.gradient_memory = {end, size};
   const std::unique_ptr<ModelState> state = *device->CreateState(spec);
   for (size_t b = 0; b < model.layout().updated_buckets().size(); ++b) {
@@ -356,7 +357,7 @@ TEST_P(DeviceTest, GradientsLieInTheMemoryThatIsGiven) {
     EXPECT_EQ(gradients.data(), end);
     end += (gradients.size() + sizeof(Line) - 1) / sizeof(Line) * sizeof(Line);
   }
-  EXPECT_EQ(end, lines.front().bytes + size);
+  EXPECT_EQ(end, begin + size);
 }
 
 TEST_P(DeviceTest, DropsByEpochAndExample) {

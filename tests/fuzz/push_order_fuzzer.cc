@@ -55,8 +55,9 @@ AggregatorOptions FuzzOptions(FuzzInput& input) {
 }
 
 // Each push gets one answer.
-void Settle(const std::vector<Decision>& decisions, std::set<uint64_t>& open) {
-  for (const Decision& decision : decisions) {
+void Settle(const std::vector<PushDecision>& decisions,
+            std::set<uint64_t>& open) {
+  for (const PushDecision& decision : decisions) {
     if (decision.verdict != Verdict::kAnswer &&
         decision.verdict != Verdict::kRefuse) {
       continue;

@@ -140,7 +140,7 @@ def parts():
     """Models in the model with several outputs, and with one that a layer of theirs reads."""
     inputs = keras.Input((14, 14, 6))
     x = layers.Conv2D(6, 1, activation="tanh")(inputs)
-    pyramid = keras.Model(inputs, [layers.AveragePooling2D()(x), x], name="pyramid")
+    pyramid = keras.Model(inputs, [layers.AveragePooling2D(2)(x), x], name="pyramid")
     inputs = keras.Input((6,))
     x = layers.Dense(6, activation="tanh")(inputs)
     pair = keras.Model(inputs, [layers.Dense(6)(x), x], name="pair")

@@ -34,7 +34,7 @@ absl::StatusOr<bool> ShardProcess::Apply(const Push& push) {
   }
   const uint64_t ticket = ++last_ticket_;
   bool is_answered = false;
-  for (const Decision& decision :
+  for (const PushDecision& decision :
        aggregator_.HandlePush(ticket, push.worker, push.progress, push.clock)) {
     if (decision.verdict == Verdict::kApply) ledger_.Applied(index_, push);
     if (decision.ticket != ticket) continue;

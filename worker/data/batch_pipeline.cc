@@ -55,7 +55,7 @@ absl::StatusOr<std::unique_ptr<BatchPipeline>> BatchPipeline::Create(
         std::max(batch_size, (data.step_size + data.replica_count - 1) /
                                  data.replica_count);
     CHECK_LE(data.order.first + data.order.count, data.source->example_count());
-    ASSIGN_OR_RETURN(Reader reader, MakeReader(data));
+    ASSIGN_OR_RETURN(Reader reader, MakeReader(data, options.fence));
     ASSIGN_OR_RETURN(
         ArrayMatch match,
         MatchArrays(data.source->name(), reader.steps.spec(), options.model));
@@ -92,6 +92,7 @@ BatchPipeline::BatchPipeline(const PipelineOptions& options,
           options.model.has_sample_weights ? options.model.outputs.size() : 0,
           {.type = type_, .row_size = 1}),
       lease_source_(std::move(lease_source)),
+      fence_(options.fence),
       phases_(std::move(phases)),
       tuner_(options.readers),
       origins_(batch_size) {
@@ -110,11 +111,11 @@ std::vector<BatchPipeline::Column> BatchPipeline::ColumnsOf(
 }
 
 absl::StatusOr<BatchPipeline::Reader> BatchPipeline::MakeReader(
-    const PhaseData& data) {
+    const PhaseData& data, const ReadFence& fence) {
   ASSIGN_OR_RETURN(ExampleSteps steps,
                    ExampleSteps::Create(data.steps, data.source->spec()));
   ASSIGN_OR_RETURN(std::unique_ptr<ExampleReader> examples,
-                   data.source->MakeReader());
+                   fence.Run([&] { return data.source->MakeReader(); }));
   return Reader{std::move(examples), std::move(steps)};
 }
 
@@ -269,12 +270,15 @@ absl::Status BatchPipeline::Fill(Phase& phase, PreparedBatch& batch) {
   for (int64_t row = 0; row < batch.count; ++row) {
     const int64_t epoch = batch.lease.epoch();
     const int64_t position = batch.begin + row;
-    origins_[row] = {phase.order.ExampleAt(epoch, position),
-                     phase.order.PassAt(epoch, position)};
+    // Evaluations draw the same each time, so that they can be compared.
+    const int64_t pass = batch.lease.phase() == v1::PHASE_TRAIN
+                             ? phase.order.PassAt(epoch, position)
+                             : 0;
+    origins_[row] = {phase.order.ExampleAt(epoch, position), pass};
   }
   const int readers = phase.data.is_stream ? 1 : tuner_.readers();
   while (std::ssize(phase.readers) < readers) {
-    ASSIGN_OR_RETURN(Reader reader, MakeReader(phase.data));
+    ASSIGN_OR_RETURN(Reader reader, MakeReader(phase.data, fence_));
     phase.readers.push_back(std::move(reader));
   }
   const absl::Time start = MonotonicNow();

@@ -32,6 +32,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
+#include "common/base/read_fence.h"
 #include "common/data_source/data_source.h"
 #include "common/data_source/model_arrays.h"
 #include "common/data_step/example_steps.h"
@@ -93,6 +94,8 @@ struct PipelineOptions {
   DataType type = DataType::kFloat32;
   // The most threads that read at once.
   int readers = 1;
+  // For what makes readers, which may open files.
+  ReadFence fence = {};
 };
 
 // The values in a batch for one input or output of the model.
@@ -207,7 +210,8 @@ class BatchPipeline {
                                        DataType type);
   static AlignedMemory Allocate(int64_t size_bytes);
   void AllocateBatches(int64_t batch_size);
-  static absl::StatusOr<Reader> MakeReader(const PhaseData& data);
+  static absl::StatusOr<Reader> MakeReader(const PhaseData& data,
+                                           const ReadFence& fence);
 
   // These run on the prefetch thread.
   void Run();
@@ -238,6 +242,7 @@ class BatchPipeline {
   const std::vector<Column> labels_;
   const std::vector<Column> weights_;
   const LeaseSource lease_source_;
+  const ReadFence fence_;
 
   // Used by the prefetch thread only.
   std::map<v1::Phase, Phase> phases_;

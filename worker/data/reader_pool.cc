@@ -1,6 +1,7 @@
 #include "worker/data/reader_pool.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -13,6 +14,15 @@ constexpr absl::Duration kReaderSleep = absl::Seconds(1);
 
 // A reader takes its rows in so many portions, lest the others wait for it.
 constexpr int64_t kPortions = 4;
+
+// An image may need more memory than there is.
+absl::Status ReadOrFail(ReaderPool::ReadRow read, int reader, int64_t row) {
+  try {
+    return read(reader, row);
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError("no memory is left to read an example");
+  }
+}
 
 }  // namespace
 
@@ -90,7 +100,7 @@ void ReaderPool::ReadRows(int reader, int64_t count, int64_t share,
     const int64_t end = std::min(begin + share, count);
     for (int64_t row = begin; row < end; ++row) {
       if (row > failed_row_) return;
-      absl::Status status = read(reader, row);
+      absl::Status status = ReadOrFail(read, reader, row);
       if (!status.ok()) return Fail(row, std::move(status));
     }
   }

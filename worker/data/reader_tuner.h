@@ -3,6 +3,7 @@
 #define PACELINE_WORKER_DATA_READER_TUNER_H_
 
 #include "absl/time/time.h"
+#include "glog/logging.h"
 
 namespace paceline {
 
@@ -16,7 +17,7 @@ namespace paceline {
 class ReaderTuner {
  public:
   // `most`: at least 1.
-  explicit ReaderTuner(int most) : most_(most) {}
+  explicit ReaderTuner(int most) : most_(most) { CHECK_GE(most, 1); }
 
   // For the next batch.
   int readers() const { return readers_; }

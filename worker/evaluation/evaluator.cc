@@ -221,6 +221,7 @@ class Evaluator {
     work.phases = datasets_.phases;
     work.leases = WholePass(phase_, datasets_.phases.at(phase_).order.count);
     work.readers = options_.threads;
+    work.fence = options_.fence;
     work.progress = &report;
     RETURN_IF_ERROR(RunReplica(*replica_, *strategy, work,
                                [](const absl::Status& /*status*/) {}));

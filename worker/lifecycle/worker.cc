@@ -314,6 +314,7 @@ class WorkerTask {
         PhasesOfReplica(datasets_, job(), rank(), world_size(), device);
     work.leases = [&hub, device] { return hub.NextLease(device); };
     work.readers = replica_threads();
+    work.fence = options_.fence;
     work.progress = &hub.sink(device);
     work.log_steps = job().log_steps();
     work.on_waiting = OnWaiting();

@@ -111,6 +111,7 @@ absl::Status RunReplica(
   options.type = replica.state->type();
   options.model = ModelArraysOf(replica.model);
   options.readers = work.readers;
+  options.fence = work.fence;
   ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline,
                    BatchPipeline::Create(options, work.leases));
   TrainerParts parts;

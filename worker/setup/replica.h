@@ -91,8 +91,9 @@ absl::Status CompileReplica(const v1::Job& job, const CompileOptions& options,
 struct ReplicaWork {
   std::map<v1::Phase, PhaseData> phases;
   BatchPipeline::LeaseSource leases;
-  // See PipelineOptions::readers.
+  // See PipelineOptions.
   int readers = 1;
+  ReadFence fence = {};
   ProgressSink* progress = nullptr;
   // Whether the replica reports each step.
   bool log_steps = false;

@@ -151,6 +151,7 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   session_options.learning_rate = [optimizer](int64_t iterations) {
     return optimizer->StepAfter(iterations).learning_rate;
   };
+  session_options.calls_per_update = optimizer->calls_per_update();
   if (options.evaluate_checkpoint.empty()) {
     ASSIGN_OR_RETURN(session_options.callbacks,
                      MakeLeadersCallbacks(options, *model));
@@ -310,6 +311,8 @@ void Leader::CarryOut(const FenceWorker& action) {
 }
 
 void Leader::CarryOut(const TakeCheckpoint& action) {
+  // The callbacks' state counts bytes that are not in their files.
+  if (!callbacks_status_.ok()) return;
   checkpoints_->Take(action);
 }
 
@@ -334,11 +337,11 @@ void Leader::CarryOut(const EpochEnded& action) {
 }
 
 void Leader::CarryOut(const ServeCallbacks& action) {
-  absl::Status status;
   for (const CallbackOutput& output : action.outputs) {
-    status.Update(callback_writer_.Serve(output));
+    callbacks_status_.Update(
+        Annotate(callback_writer_.Serve(output), "a callback failed"));
   }
-  if (!status.ok()) Stop(Annotate(status, "a callback failed"));
+  if (!callbacks_status_.ok()) Stop(callbacks_status_);
 }
 
 void Leader::CarryOut(const TestEnded& action) {
@@ -346,7 +349,8 @@ void Leader::CarryOut(const TestEnded& action) {
 }
 
 void Leader::CarryOut(const Ended& action) {
-  outcome_.status = action.status;
+  // The job may have ended well before its last output failed.
+  outcome_.status = action.status.ok() ? callbacks_status_ : action.status;
   outcome_.task = action.task;
   outcome_.is_departure = action.is_departure;
   if (const std::optional<Blame> blame = BlameOf(action.status)) {

@@ -131,6 +131,8 @@ class Leader {
   std::unique_ptr<CheckpointTaker> checkpoints_;
   ProgressBar progress_bar_;
   CallbackWriter callback_writer_;
+  // Of the first output that failed.
+  absl::Status callbacks_status_;
   // Steps of the current epoch that an earlier run took.
   int64_t resumed_steps_ = 0;
   Outcome outcome_;

@@ -33,6 +33,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
       std::min<uint64_t>(job.checkpoint().every_steps(), limits::kMaxSteps));
   flow.scheduled_rate_ = options.learning_rate;
   flow.replicas_ = IsSynchronous(job) ? ReplicaCount(job, world_size) : 1;
+  flow.calls_per_update_ = std::max<int64_t>(options.calls_per_update, 1);
   flow.initial_iterations_ = static_cast<int64_t>(job.initial_iterations());
   flow.callbacks_ = options.callbacks != nullptr
                         ? options.callbacks
@@ -120,6 +121,7 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
   learning_rate_ = restored_->learning_rate;
   checkpointed_steps_ = restored_->steps;
   if (restored_->counted.examples == 0) {
+    told_of_epoch_ = restored_->begun;
     BeginNext(now);
     Advance(now);
     return absl::OkStatus();
@@ -350,7 +352,8 @@ void JobFlow::BeginEpoch(const SavedSession& from, absl::Time now) {
   stage_ = Stage::kTraining;
   epoch_began_ = now - absl::Seconds(from.seconds);
   table_.emplace(PassOptions(v1::PHASE_TRAIN), from.remaining, from.counted);
-  if (from.counted.examples == 0) {
+  const bool was_told = std::exchange(told_of_epoch_, false);
+  if (from.counted.examples == 0 && !was_told) {
     Obey(callbacks_->EpochBegan({.epoch = epoch_,
                                  .learning_rate = RateAfter(from.steps),
                                  .steps = from.steps,
@@ -418,7 +421,8 @@ EpochEnd JobFlow::EndOfEpoch() const {
     end.logs.insert(end.logs.end(), logs.begin(), logs.end());
   }
   end.learning_rate = RateAfter(steps_before_epoch_);
-  end.iterations = initial_iterations_ + steps_before_epoch_;
+  end.iterations =
+      (initial_iterations_ + steps_before_epoch_) / calls_per_update_;
   return end;
 }
 
@@ -457,6 +461,7 @@ SavedSession JobFlow::Save(absl::Time now) const {
   saved.stopped = stopped_;
   saved.callbacks = callbacks_->Save();
   if (!table_) return saved;
+  saved.begun = true;
   saved.remaining = table_->Remaining();
   saved.counted = table_->Totals();
   saved.steps += saved.counted.steps;

@@ -202,6 +202,8 @@ class JobFlow {
   // Calls of the optimizer before the job.
   int64_t initial_iterations_ = 0;
   std::shared_ptr<CallbackList> callbacks_;
+  // Steps in an update of the optimizer.
+  int64_t calls_per_update_ = 1;
   std::optional<SavedSession> restored_;
   DataSizes sizes_;
   // Positions in the order of an epoch.
@@ -221,6 +223,8 @@ class JobFlow {
   // When training of this epoch began. After a resume: the time at which it
   // would have begun without the interruption.
   absl::Time epoch_began_;
+  // Whether an earlier run has told callbacks that this epoch began.
+  bool told_of_epoch_ = false;
   // The epoch under validation.
   EpochRecord record_;
   std::vector<EpochRecord> history_;

@@ -187,6 +187,7 @@ json ToJson(const SavedSession& saved) {
                   {"states", NumbersToJson(saved.counted.states)}}},
                 {"seconds", saved.seconds},
                 {"history", history},
+                {"begun", saved.begun},
                 {"stopped", saved.stopped},
                 {"callbacks", saved.callbacks}};
   if (saved.learning_rate) value["learning_rate"] = *saved.learning_rate;
@@ -226,6 +227,9 @@ absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
     if (!IsLearningRate(*saved.learning_rate)) {
       return reader.Error("learning_rate", kLearningRates);
     }
+  }
+  if (value.contains("begun")) {
+    ASSIGN_OR_RETURN(saved.begun, reader.Bool("begun"));
   }
   if (value.contains("stopped")) {
     ASSIGN_OR_RETURN(saved.stopped, reader.Bool("stopped"));

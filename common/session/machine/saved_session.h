@@ -32,6 +32,8 @@ struct SavedSession {
   PassTotals counted;
   double seconds = 0;
   std::vector<EpochRecord> history;
+  // Whether callbacks were told that the epoch has begun.
+  bool begun = false;
   // Whether a callback has ended training.
   bool stopped = false;
   // See CallbackList::Save.

@@ -102,6 +102,8 @@ struct SessionOptions {
   // The learning rate of the update after `iterations` updates. Must be set for
   // training.
   std::function<double(int64_t iterations)> learning_rate;
+  // See Optimizer::calls_per_update.
+  int64_t calls_per_update = 1;
   // Of this session alone. Null: none.
   std::shared_ptr<CallbackList> callbacks;
   // The checkpoint to resume from: its folder, and the TakeCheckpoint::state in

@@ -73,8 +73,7 @@ void AddCheckpointParts(const std::string& path_in_job,
   }
 }
 
-// Adds the files in a folder, and in those below. Links to folders are not
-// followed.
+// Adds the files in a folder, and in those below.
 absl::Status AddFolder(const std::string& path_in_job,
                        const std::string& folder, const Path& field,
                        Named& named) {
@@ -87,6 +86,12 @@ absl::Status AddFolder(const std::string& path_in_job,
   std::error_code error;
   for (fs::recursive_directory_iterator each(root / path_in_job, error), end;
        !error && each != end; each.increment(error)) {
+    if (each->is_symlink(error) && each->is_directory(error)) {
+      return ConfigError(
+          field, absl::StrCat(PeerText(each->path().string()),
+                              ": links to folders do not travel; expected a "
+                              "folder"));
+    }
     if (!each->is_regular_file(error)) continue;
     named.emplace(each->path().lexically_relative(root).string(), field);
   }

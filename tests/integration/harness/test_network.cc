@@ -67,8 +67,7 @@ std::string TestNetwork::Obstacle() {
 }
 
 TestNetwork::TestNetwork(int host_count)
-    : host_count_(host_count),
-      prefix_(absl::StrCat(kNamePrefix, getpid(), "-")) {
+    : prefix_(absl::StrCat(kNamePrefix, getpid(), "-")) {
   RemoveStaleNamespaces();
   const std::string hub = prefix_ + "hub";
   Ip("netns add " + hub);

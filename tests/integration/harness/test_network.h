@@ -31,7 +31,6 @@ class TestNetwork {
  private:
   std::string NamespaceOf(int host) const;
 
-  const int host_count_;
   // Prefix of the names of all its namespaces.
   const std::string prefix_;
 };

@@ -33,6 +33,18 @@ TEST(CallbackList, RefusesAnUnknownClassByName) {
                         "\"patience\"?"));
 }
 
+TEST(CallbackList, EachWritesToItsOwnFile) {
+  const json logger = {{"CSVLogger", {{"filename", "a/log.csv"}}}};
+  const json same = {{"CSVLogger", {{"filename", "./a//log.csv"}}}};
+  EXPECT_THAT(MakeError(json::array({logger, same})),
+              HasSubstr("callbacks[1]: an earlier callback also writes to "
+                        "\"a/log.csv\""));
+  for (const char* own : {"result.json.tmp", "logs/worker-0.log"}) {
+    EXPECT_THAT(MakeError(json::array({{{"CSVLogger", {{"filename", own}}}}})),
+                HasSubstr("is of the run itself"));
+  }
+}
+
 TEST(CallbackList, TerminateOnNanAgreesWithTheJob) {
   EXPECT_EQ(MakeError(json::array({"TerminateOnNaN"})), "");
   CallbackContext context = TestContext();

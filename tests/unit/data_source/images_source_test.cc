@@ -196,6 +196,26 @@ TEST_F(ImagesSourceTest, RefusesLinksThatLeadOut) {
   EXPECT_THAT(ErrorOf(), HasSubstr("leads out of"));
 }
 
+TEST_F(ImagesSourceTest, RefusesLinksThatLeadOutLater) {
+  const auto source = Open();
+  ASSERT_TRUE(source.ok()) << source.status();
+  const auto reader = *(*source)->MakeReader();
+  fs::remove(folder_ / "dogs/rgb.png");
+  fs::create_symlink(PACELINE_SOURCE_DIR "/tests/unit/image/fixtures/rgb.png",
+                     folder_ / "dogs/rgb.png");
+  const absl::Status error = reader->Read(9).status();
+  EXPECT_EQ(error.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(std::string(error.message()),
+              AllOf(HasSubstr("dogs/rgb.png"), HasSubstr("leads out of")));
+}
+
+TEST_F(ImagesSourceTest, RefusesFoldersThatLinksLeadToTwice) {
+  fs::create_directory_symlink("../cats", folder_ / "dogs/a");
+  fs::create_directory_symlink("../cats", folder_ / "dogs/b");
+  EXPECT_TRUE(Open().ok());
+  EXPECT_THAT(ErrorOf("follow_links: true"), HasSubstr("folder twice"));
+}
+
 TEST_F(ImagesSourceTest, FollowsLinksThatStayWithin) {
   fs::create_symlink("../cats/rgba.png", folder_ / "dogs/link.png");
   fs::create_directory_symlink("../cats", folder_ / "dogs/also");

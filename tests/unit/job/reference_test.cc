@@ -18,14 +18,27 @@ using ::testing::StartsWith;
 
 TEST(Reference, HasEveryChapter) {
   const std::string reference = Reference();
-  for (const char* heading :
-       {"# Reference of job files\n", "## The job\n", "### partitioner\n",
-        "## Steps\n", "### RandomFlip\n", "## Layers\n", "### Conv2D\n",
-        "## Initializers\n", "### HeNormal\n", "## Regularizers\n",
-        "### L1L2\n", "## Constraints\n", "### UnitNorm\n", "## Losses\n",
-        "### MeanSquaredError\n", "## Metrics\n", "### BinaryAccuracy\n",
-        "## Optimizers\n", "### Adam\n", "## Callbacks\n",
-        "### EarlyStopping\n"}) {
+  for (const char* heading : {"# Reference of job files\n",
+                              "## The job\n",
+                              "### partitioner\n",
+                              "## Steps\n",
+                              "### RandomFlip\n",
+                              "## Layers\n",
+                              "### Conv2D\n",
+                              "## Initializers\n",
+                              "### HeNormal\n",
+                              "## Regularizers\n",
+                              "### L1L2\n",
+                              "## Constraints\n",
+                              "### UnitNorm\n",
+                              "## Losses\n",
+                              "### MeanSquaredError\n",
+                              "## Metrics\n",
+                              "### BinaryAccuracy\n",
+                              "## Optimizers\n",
+                              "### Adam\n",
+                              "## Callbacks\n",
+                              "### EarlyStopping\n"}) {
     EXPECT_THAT(reference, HasSubstr(heading));
   }
 }

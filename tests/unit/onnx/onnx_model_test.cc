@@ -115,7 +115,7 @@ TEST(OnnxModelTest, StoresKernelsInTheOrderOfOnnx) {
   EXPECT_THAT(NodesOf(model),
               ElementsAre("Transpose", "Conv", "Transpose", "Identity"));
   ASSERT_EQ(model.variables.size(), 1u);
-  const StoredVariable& kernel = model.variables.begin()->second;
+  const OnnxVariable& kernel = model.variables.begin()->second;
   EXPECT_THAT(kernel.permuted_shape(), ElementsAre(10, 1, 3, 4));
 }
 

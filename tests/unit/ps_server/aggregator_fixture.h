@@ -47,9 +47,10 @@ inline Aggregator MakeAggregator(
 }
 
 // Decisions as text, by ticket: "apply 3", "answer 3".
-inline std::vector<std::string> Words(const std::vector<Decision>& decisions) {
+inline std::vector<std::string> Words(
+    const std::vector<PushDecision>& decisions) {
   std::vector<std::string> words;
-  for (const Decision& decision : decisions) {
+  for (const PushDecision& decision : decisions) {
     switch (decision.verdict) {
       case Verdict::kApply:
         words.push_back("apply " + std::to_string(decision.ticket));

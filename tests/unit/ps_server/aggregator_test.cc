@@ -22,10 +22,10 @@ using ::testing::Not;
 
 // What follows from an asynchronous push: it is applied and answered, or only
 // one of these. Returns the first.
-Decision Push(Aggregator& aggregator, const v1::WorkerId& worker,
-              uint64_t sequence) {
+PushDecision Push(Aggregator& aggregator, const v1::WorkerId& worker,
+                  uint64_t sequence) {
   const auto decisions = aggregator.HandlePush(9, worker, Progress(sequence));
-  for (const Decision& decision : decisions) EXPECT_EQ(decision.ticket, 9u);
+  for (const PushDecision& decision : decisions) EXPECT_EQ(decision.ticket, 9u);
   EXPECT_EQ(decisions.size(),
             decisions.front().verdict == Verdict::kApply ? 2u : 1u);
   EXPECT_EQ(decisions.back().verdict, decisions.size() == 2
@@ -37,7 +37,7 @@ Decision Push(Aggregator& aggregator, const v1::WorkerId& worker,
 TEST(AggregatorTest, AppliesEachPushOnce) {
   const v1::WorkerId worker = Worker(0, 7);
   Aggregator aggregator = MakeAggregator({worker});
-  Decision decision = Push(aggregator, worker, 1);
+  PushDecision decision = Push(aggregator, worker, 1);
   EXPECT_EQ(decision.verdict, Verdict::kApply);
   EXPECT_EQ(decision.step, 0);
   EXPECT_EQ(Push(aggregator, worker, 2).step, 1);
@@ -69,7 +69,7 @@ TEST(AggregatorTest, RefusesFencedWorkersAndSaysHowFarTheyWere) {
             128u);
 
   for (uint64_t sequence : {2, 3}) {
-    const Decision decision = Push(aggregator, worker, sequence);
+    const PushDecision decision = Push(aggregator, worker, sequence);
     EXPECT_EQ(decision.verdict, Verdict::kRefuse);
     EXPECT_EQ(decision.error.code(), absl::StatusCode::kAborted);
     EXPECT_THAT(std::string(decision.error.message()),
@@ -89,7 +89,7 @@ TEST(AggregatorTest, FencesAWorkerThatNeverPushed) {
 
 TEST(AggregatorTest, RefusesPushesWithoutIdentity) {
   Aggregator aggregator;
-  for (const Decision& decision :
+  for (const PushDecision& decision :
        {Push(aggregator, Worker(0, 0), 1), Push(aggregator, Worker(0, 7), 0)}) {
     EXPECT_EQ(decision.verdict, Verdict::kRefuse);
     EXPECT_EQ(decision.error.code(), absl::StatusCode::kInvalidArgument);
@@ -140,7 +140,7 @@ TEST(AggregatorTest, DamagedRecordsAreDataLoss) {
 TEST(AggregatorTest, RefusesWhoWasNotAdmittedAndRemembersNothing) {
   Aggregator aggregator = MakeAggregator({Worker(0, 7)});
   for (uint64_t incarnation = 8; incarnation < 1000; ++incarnation) {
-    const Decision decision = Push(aggregator, Worker(0, incarnation), 1);
+    const PushDecision decision = Push(aggregator, Worker(0, incarnation), 1);
     EXPECT_EQ(decision.verdict, Verdict::kRefuse);
     EXPECT_EQ(decision.error.code(), absl::StatusCode::kFailedPrecondition);
     EXPECT_THAT(std::string(decision.error.message()),
@@ -207,7 +207,8 @@ TEST(AggregatorTest, KeepsReportsOfTheSizeOfTheJobAlone) {
   for (int i = 0; i < 1000; ++i) {
     progress.mutable_previous()->mutable_sums()->add_states(0);
   }
-  std::vector<Decision> decisions = aggregator.HandlePush(1, worker, progress);
+  std::vector<PushDecision> decisions =
+      aggregator.HandlePush(1, worker, progress);
   EXPECT_EQ(decisions[0].error.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(
       std::string(decisions[0].error.message()),
@@ -308,14 +309,14 @@ TEST_F(SynchronousAggregatorTest, ARankCountsOnce) {
 TEST_F(SynchronousAggregatorTest, ASumHasTheLearningRateOfItsPushes) {
   for (const bool applies_apart : {false, true}) {
     aggregator_ = Make(applies_apart);
-    std::vector<Decision> decisions;
+    std::vector<PushDecision> decisions;
     for (const uint32_t rank : {0u, 1u, 2u}) {
       decisions = aggregator_.HandlePush(rank, Worker(rank, 7 + rank),
                                          Progress(1), {}, 0.25);
     }
     if (applies_apart) decisions = *aggregator_.HandleApply(1);
     const auto sum = std::find_if(
-        decisions.begin(), decisions.end(), [](const Decision& decision) {
+        decisions.begin(), decisions.end(), [](const PushDecision& decision) {
           return decision.verdict == Verdict::kApplySum;
         });
     ASSERT_NE(sum, decisions.end());

@@ -159,6 +159,27 @@ TEST_F(SessionCallbacksTest, TheirStateIsThatOfTheCheckpoint) {
   EXPECT_EQ(said_.back(), "done after 4");
 }
 
+TEST_F(SessionCallbacksTest, AnEpochBeginsOnce) {
+  ReportUntil(-1);
+  options_.job.mutable_checkpoint()->set_every_epochs(1);
+  Start();
+  Work(/*answered=*/false);
+  ASSERT_TRUE(checkpoint_);
+  ReportUntil(-1);
+  Resume();
+  Work(/*answered=*/false);
+  EXPECT_EQ(said_.front(), "begin 1");
+  // As if the checkpoint was taken once the next epoch had begun.
+  nlohmann::json begun = *checkpoint_;
+  EXPECT_EQ(begun.at("begun"), false);
+  begun["begun"] = true;
+  checkpoint_ = std::make_shared<const nlohmann::json>(std::move(begun));
+  ReportUntil(-1);
+  Resume();
+  Work(/*answered=*/false);
+  EXPECT_EQ(said_.front(), "title");
+}
+
 TEST_F(SessionCallbacksTest, AStateOfOthersIsRefused) {
   ReportUntil(-1);
   options_.job.mutable_checkpoint()->set_every_epochs(1);

@@ -1,6 +1,7 @@
 #include "worker/device/program/layout_builder.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -8,6 +9,14 @@
 #include "glog/logging.h"
 
 namespace paceline {
+namespace {
+
+// Null stays null: a bucket may have no memory.
+std::byte* At(std::byte* bucket, int64_t offset) {
+  return bucket == nullptr ? nullptr : bucket + offset;
+}
+
+}  // namespace
 
 LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
                              BucketMemory variables, BucketMemory gradients)
@@ -32,13 +41,13 @@ LayoutBuilder::LayoutBuilder(const ProgramSpec& spec, DataType type_of_layers,
     const VariableSpec& variable = spec.graph->variables[i];
     const int64_t offset =
         location.offset * static_cast<int64_t>(sizeof(float));
-    variables_.push_back(
-        NewOutsideArena(variable.shape, variables(location.bucket) + offset));
+    variables_.push_back(NewOutsideArena(
+        variable.shape, At(variables(location.bucket), offset)));
     gradients_.push_back(
         variable.update == VariableUpdate::kNone
             ? nullptr
             : NewOutsideArena(variable.shape,
-                              gradients(location.bucket) + offset));
+                              At(gradients(location.bucket), offset)));
   }
 }
 

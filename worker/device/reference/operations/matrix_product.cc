@@ -68,7 +68,9 @@ void EvaluateMatrixProduct(const op::Operation& operation,
       .rows = output.shape()[axes - 2],
       .columns = output.shape()[axes - 1],
       .inner = left_shape[options.left_is_transposed ? axes - 2 : axes - 1]};
-  const auto& [rows, columns, inner] = sizes;
+  const int64_t rows = sizes.rows;
+  const int64_t columns = sizes.columns;
+  const int64_t inner = sizes.inner;
   const int64_t products =
       NumElements(absl::MakeConstSpan(left_shape).subspan(0, axes - 2));
   WithRealType(output.data_type(), [&](auto zero) {
