@@ -8,6 +8,13 @@
 #include "common/job/objective_fields.h"
 
 namespace paceline::v1 {
+
+absl::Span<const EnumName<OnDataError>> EnumNames(OnDataError) {
+  static constexpr EnumName<OnDataError> kNames[] = {
+      {ON_DATA_ERROR_UNSPECIFIED, "fail"}, {ON_DATA_ERROR_SKIP, "skip"}};
+  return kNames;
+}
+
 namespace {
 
 // `shuffle`: whether to shuffle, and the size of the shuffle buffer in
@@ -48,6 +55,24 @@ Accessors<Dataset, Shuffle> ShuffleAccessors() {
           }};
 }
 
+// Where examples are kept once they have been read.
+enum class Cache { kNone, kMemory };
+
+absl::Span<const EnumName<Cache>> EnumNames(Cache) {
+  static constexpr EnumName<Cache> kNames[] = {{Cache::kNone, "none"},
+                                               {Cache::kMemory, "memory"}};
+  return kNames;
+}
+
+Accessors<Dataset, Cache> CacheAccessors() {
+  return {[](const Dataset& dataset) {
+            return dataset.cache().empty() ? Cache::kNone : Cache::kMemory;
+          },
+          [](Dataset& dataset, Cache cache) {
+            dataset.set_cache(cache == Cache::kMemory ? "memory" : "");
+          }};
+}
+
 std::vector<Field<Dataset>> DatasetFields() {
   std::vector<Field<Dataset>> fields = SourceFields();
   fields.insert(
@@ -60,6 +85,21 @@ std::vector<Field<Dataset>> DatasetFields() {
            "Keras, `RandomFlip: {mode: horizontal}`. Random steps draw anew in "
            "each pass over the data, and are left out of what "
            "`validation_split` takes.")),
+       WrittenUnlessDefault(Optional(
+           "cache", CacheAccessors(),
+           "`memory`: each task keeps the examples that it has read, before "
+           "`steps`. Pays for images and texts, which are decoded anew "
+           "otherwise.")),
+       WrittenUnlessDefault(Optional(
+           "on_error", Scalar(&Dataset::on_error, &Dataset::set_on_error),
+           "What an example that cannot be read does: `fail` ends the job; "
+           "with `skip` the next one that can be read stands in for it, and "
+           "the logs of workers name and count those.")),
+       WrittenUnlessDefault(Optional(
+           "drop_remainder",
+           Scalar(&Dataset::drop_remainder, &Dataset::set_drop_remainder),
+           "Whether each pass leaves out its last batch if that is smaller "
+           "than the others.")),
        Optional("shuffle", ShuffleAccessors(),
                 "Whether the order changes with every epoch: `true` permutes "
                 "the whole set, a number is the size of Keras' buffer.")});

@@ -122,6 +122,16 @@ absl::Status CheckDataset(const v1::Dataset& dataset, const Path& path) {
     return ConfigError(path,
                        absl::StrCat("no source; expected ", SourceExamples()));
   }
+  if (dataset.on_error() == v1::ON_DATA_ERROR_SKIP && IsStream(dataset)) {
+    return ConfigError(path.Key("on_error"),
+                       "expected fail, since the source is a stream, which "
+                       "cannot go on behind an error");
+  }
+  if (!dataset.cache().empty() && dataset.cache() != "memory") {
+    return ConfigError(path.Key("cache"),
+                       absl::StrCat(Excerpt(dataset.cache()),
+                                    "; expected memory, or nothing"));
+  }
   return CheckSteps(dataset, path);
 }
 

@@ -79,5 +79,29 @@ TEST_F(TfrecordTest, ADamagedRecordEndsTheJob) {
               HasSubstr("the checksum of its content is wrong"));
 }
 
+// 600 examples in batches of 2 x 64 leave 88. A record that cannot be read has
+// the next one in its place.
+TEST_F(TfrecordTest, LeavesOutWhatItIsTold) {
+  WriteRecords();
+  const std::string source = absl::StrCat(
+      "data.train={tfrecord: ", kSource,
+      ", scale: 0.00392156862745098, drop_remainder: true, cache: memory, "
+      "on_error: skip}");
+  const nlohmann::json whole = HistoryWith({"--set", source});
+  ASSERT_EQ(whole.size(), 3U);
+  EXPECT_EQ(whole[0]["examples"], 512);
+  std::string first = Read("train-0.tfrecord");
+  first[first.size() - 5] ^= 1;
+  WriteText(job_.folder() / "train-0.tfrecord", first);
+  const nlohmann::json damaged = HistoryWith({"--set", source});
+  EXPECT_EQ(damaged[0]["examples"], 512);
+  EXPECT_NE(damaged[0]["loss"], whole[0]["loss"]);
+  const std::string logs = job_.Log("worker-0") + job_.Log("worker-1");
+  EXPECT_THAT(logs, HasSubstr("data.train: an example is left out: "));
+  EXPECT_THAT(logs, HasSubstr("train-0.tfrecord: record 199, at byte"));
+  EXPECT_THAT(logs,
+              HasSubstr("data.train: 1 examples of epoch 3 could not be read"));
+}
+
 }  // namespace
 }  // namespace paceline

@@ -24,6 +24,10 @@ constexpr int64_t kAlignment = 64;
 // wakes it earlier.
 constexpr absl::Duration kLookUp = absl::Seconds(1);
 
+// Examples that are left out one after the other. More than these are no
+// chance: a disk is gone, say.
+constexpr int64_t kMostSkippedInARow = 100;
+
 int64_t RoundUp(int64_t size_bytes) {
   return (size_bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
@@ -198,6 +202,7 @@ void BatchPipeline::Cancel() {
 
 void BatchPipeline::Run() {
   const absl::Status status = MakeBatches();
+  skipped_.EndEpoch();
   MutexLock lock(mutex_);
   status_.Update(status);
   finished_ = true;
@@ -228,6 +233,7 @@ absl::Status BatchPipeline::MakeBatchesOf(const v1::Lease& lease) {
         "lease %d covers [%d, %d), expected a range in an epoch of %d examples",
         lease.id(), begin, end, epoch_examples));
   }
+  skipped_.BeginEpoch(lease.phase(), lease.epoch());
   // Until now the trainer may have waited for the lease.
   TakeTrainerWaited();
   int64_t done = 0;
@@ -290,13 +296,39 @@ absl::Status BatchPipeline::Fill(Phase& phase, PreparedBatch& batch) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<const Example*> BatchPipeline::Read(const Phase& phase,
+                                                   Reader& reader,
+                                                   int64_t& index) {
+  const int64_t first = phase.data.order.first;
+  const int64_t count = phase.data.order.count;
+  int64_t skipped = 0;
+  while (true) {
+    absl::StatusOr<const Example*> example = reader.examples->Read(index);
+    if (example.ok() || !phase.data.skips_errors ||
+        !IsOfExample(example.status())) {
+      return example;
+    }
+    if (++skipped == std::min(kMostSkippedInARow, count)) {
+      return Annotate(example.status(),
+                      absl::StrCat(skipped,
+                                   " examples in a row cannot be "
+                                   "read, the last"));
+    }
+    skipped_.Add(
+        Annotate(example.status(),
+                 absl::StrCat(phase.data.source->name(), ": example ", index)));
+    index = first + (index - first + 1) % count;
+  }
+}
+
 absl::Status BatchPipeline::ReadRow(const Phase& phase, Reader& reader,
-                                    int64_t row, PreparedBatch& batch) const {
+                                    int64_t row, PreparedBatch& batch) {
   if (is_cancelled_) return Cancelled();
   const Origin& origin = origins_[row];
-  absl::StatusOr<const Example*> example = reader.examples->Read(origin.index);
+  int64_t index = origin.index;
+  absl::StatusOr<const Example*> example = Read(phase, reader, index);
   if (example.ok()) {
-    example = reader.steps.Apply(**example, origin.pass, origin.index);
+    example = reader.steps.Apply(**example, origin.pass, index);
   }
   absl::Status status = example.status();
   if (example.ok()) {
@@ -305,8 +337,8 @@ absl::Status BatchPipeline::ReadRow(const Phase& phase, Reader& reader,
                  : FillRow<double>(**example, phase, row, batch);
   }
   if (status.ok()) return status;
-  return Annotate(status, absl::StrCat(phase.data.source->name(), ": example ",
-                                       origin.index));
+  return Annotate(status,
+                  absl::StrCat(phase.data.source->name(), ": example ", index));
 }
 
 template <typename T>

@@ -14,7 +14,7 @@
 //
 // A lease [begin, end) is cut into steps from its begin on; the last step may
 // be smaller. If replicas share each step, each takes its slice, which may be
-// empty in the last step. Nothing is dropped or padded.
+// empty in the last step. Nothing of a lease is dropped or padded.
 #ifndef PACELINE_WORKER_DATA_BATCH_PIPELINE_H_
 #define PACELINE_WORKER_DATA_BATCH_PIPELINE_H_
 
@@ -41,6 +41,7 @@
 #include "worker/data/epoch_order.h"
 #include "worker/data/reader_pool.h"
 #include "worker/data/reader_tuner.h"
+#include "worker/data/skipped_examples.h"
 
 namespace paceline {
 
@@ -61,6 +62,9 @@ struct PhaseData {
   // Whether examples are read by one reader alone, since reading one means to
   // read those before it.
   bool is_stream = false;
+  // Whether another example of the phase stands in for one that cannot be read:
+  // the next one behind it that can. Not for streams.
+  bool skips_errors = false;
 
   // First example and size of this replica's slice of a step with `count`
   // examples.
@@ -75,8 +79,7 @@ struct PhaseData {
   // last step if that is smaller. After a resume within an epoch there may be
   // others.
   std::vector<int64_t> BatchSizes() const {
-    const int64_t examples =
-        order.epoch_examples == 0 ? order.count : order.epoch_examples;
+    const int64_t examples = order.ExamplesInEpoch();
     std::vector<int64_t> sizes;
     if (examples >= step_size) sizes.push_back(SliceSize(step_size));
     const int64_t rest = examples % step_size;
@@ -223,8 +226,11 @@ class BatchPipeline {
   bool TakeTrainerWaited();
 
   // These run on the threads of readers.
+  // Example `index`, or the one that stands in for it; sets `index` to that.
+  absl::StatusOr<const Example*> Read(const Phase& phase, Reader& reader,
+                                      int64_t& index);
   absl::Status ReadRow(const Phase& phase, Reader& reader, int64_t row,
-                       PreparedBatch& batch) const;
+                       PreparedBatch& batch);
   template <typename T>
   absl::Status FillRow(const Example& example, const Phase& phase, int64_t row,
                        PreparedBatch& batch) const;
@@ -247,6 +253,8 @@ class BatchPipeline {
   // Used by the prefetch thread only.
   std::map<v1::Phase, Phase> phases_;
   ReaderTuner tuner_;
+  // Used by readers, too.
+  SkippedExamples skipped_;
   ReaderPool pool_;
 
   // Of each row of the batch that is being read.

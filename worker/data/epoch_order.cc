@@ -39,21 +39,24 @@ EpochOrder::EpochOrder(const OrderOptions& options) : options_(options) {
   CHECK_GE(options_.count, 1);
   CHECK_GE(options_.shuffle_buffer_size, 0);
   CHECK_GE(options_.epoch_examples, 0);
-  if (options_.epoch_examples == 0) options_.epoch_examples = options_.count;
+  CHECK_GE(options_.pass_examples, 0);
+  CHECK_LE(options_.pass_examples, options_.count);
+  options_.pass_examples = options_.ExamplesInPass();
+  options_.epoch_examples = options_.ExamplesInEpoch();
 }
 
 int64_t EpochOrder::ExampleAt(int64_t epoch, int64_t position) {
   DCHECK(position >= 0 && position < options_.epoch_examples);
   const int64_t absolute = epoch * options_.epoch_examples + position;
-  const int64_t in_pass = absolute % options_.count;
+  const int64_t in_pass = absolute % options_.pass_examples;
   if (!options_.shuffle) return options_.first + in_pass;
-  PreparePass(absolute / options_.count);
+  PreparePass(absolute / options_.pass_examples);
   return options_.first + (permutation_.has_value() ? (*permutation_)(in_pass)
                                                     : buffered_order_[in_pass]);
 }
 
 int64_t EpochOrder::PassAt(int64_t epoch, int64_t position) const {
-  return (epoch * options_.epoch_examples + position) / options_.count;
+  return (epoch * options_.epoch_examples + position) / options_.pass_examples;
 }
 
 void EpochOrder::PreparePass(int64_t pass) {

@@ -6,8 +6,8 @@
 // Passes over the examples follow each other without a gap:
 //
 //   absolute = epoch · epoch_examples + position
-//   pass     = absolute / count
-//   example  = first + order of that pass [absolute mod count]
+//   pass     = absolute / pass_examples
+//   example  = first + order of that pass [absolute mod pass_examples]
 //
 // Without steps_per_epoch an epoch is one pass. With it, an epoch may end
 // within a pass, and the next epoch continues there, as in Keras with repeated
@@ -34,8 +34,17 @@ struct OrderOptions {
   // buffer of this many examples (as in Keras and tf.data).
   int64_t shuffle_buffer_size = 0;
   uint64_t seed = 0;
-  // Examples in an epoch; 0: `count`.
+  // Examples in a pass, the first of its order; 0: `count`.
+  int64_t pass_examples = 0;
+  // Examples in an epoch; 0: those of a pass.
   int64_t epoch_examples = 0;
+
+  int64_t ExamplesInPass() const {
+    return pass_examples == 0 ? count : pass_examples;
+  }
+  int64_t ExamplesInEpoch() const {
+    return epoch_examples == 0 ? ExamplesInPass() : epoch_examples;
+  }
 };
 
 // How many of `count` examples are for training, given a validation split of

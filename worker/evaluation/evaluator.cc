@@ -219,7 +219,8 @@ class Evaluator {
     LastReport report;
     ReplicaWork work;
     work.phases = datasets_.phases;
-    work.leases = WholePass(phase_, datasets_.phases.at(phase_).order.count);
+    work.leases =
+        WholePass(phase_, datasets_.phases.at(phase_).order.ExamplesInEpoch());
     work.readers = options_.threads;
     work.fence = options_.fence;
     work.progress = &report;

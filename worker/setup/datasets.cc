@@ -38,9 +38,22 @@ class Opener {
     return datasets_.sources.back().get();
   }
 
-  absl::Status Add(const char* name, v1::Phase phase, const PhaseData& data) {
+  // Returns the number of examples in a pass over the data.
+  absl::StatusOr<int64_t> Add(const char* name, v1::Phase phase,
+                              const v1::Dataset& dataset, PhaseData data) {
+    int64_t& examples = data.order.pass_examples;
+    examples = data.order.count;
+    if (dataset.drop_remainder()) {
+      examples = examples / data.step_size * data.step_size;
+    }
+    if (examples == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, ".drop_remainder: ", data.order.count,
+                       " examples leave no batch of ", data.step_size));
+    }
     datasets_.phases[phase] = data;
-    return Annotate(CheckFits(data, model_), name);
+    RETURN_IF_ERROR(Annotate(CheckFits(data, model_), name));
+    return examples;
   }
 
  private:
@@ -83,6 +96,7 @@ PhaseData WholeOf(const DataSource& source, const v1::Dataset& dataset,
   phase.scale = dataset.scale();
   phase.steps = StepOptionsOf(dataset, seed);
   phase.is_stream = IsStream(dataset);
+  phase.skips_errors = dataset.on_error() == v1::ON_DATA_ERROR_SKIP;
   return phase;
 }
 
@@ -132,19 +146,21 @@ absl::StatusOr<Datasets> OpenDatasets(
   if (data.has_test() && phases.contains(v1::PHASE_TEST)) {
     ASSIGN_OR_RETURN(const DataSource* source,
                      opener.Open("data.test", data.test()));
-    RETURN_IF_ERROR(
-        opener.Add("data.test", v1::PHASE_TEST,
+    ASSIGN_OR_RETURN(
+        const int64_t examples,
+        opener.Add("data.test", v1::PHASE_TEST, data.test(),
                    WholeOf(*source, data.test(), job.seed(), batch)));
-    datasets.sizes.set_test_examples(source->example_count());
+    datasets.sizes.set_test_examples(examples);
   }
   const bool validates = phases.contains(v1::PHASE_VALIDATION);
   if (data.has_validation() && validates) {
     ASSIGN_OR_RETURN(const DataSource* source,
                      opener.Open("data.validation", data.validation()));
-    RETURN_IF_ERROR(
-        opener.Add("data.validation", v1::PHASE_VALIDATION,
+    ASSIGN_OR_RETURN(
+        const int64_t examples,
+        opener.Add("data.validation", v1::PHASE_VALIDATION, data.validation(),
                    WholeOf(*source, data.validation(), job.seed(), batch)));
-    datasets.sizes.set_validation_examples(source->example_count());
+    datasets.sizes.set_validation_examples(examples);
   }
   const bool splits = validates && data.validation_split() > 0;
   if (!splits && !phases.contains(v1::PHASE_TRAIN)) return datasets;
@@ -154,8 +170,10 @@ absl::StatusOr<Datasets> OpenDatasets(
   ASSIGN_OR_RETURN(const PhaseData training,
                    TrainingPart(job, *train, StepBatchSize(job, workers)));
   if (phases.contains(v1::PHASE_TRAIN)) {
-    RETURN_IF_ERROR(opener.Add("data.train", v1::PHASE_TRAIN, training));
-    datasets.sizes.set_train_examples(training.order.count);
+    ASSIGN_OR_RETURN(
+        const int64_t examples,
+        opener.Add("data.train", v1::PHASE_TRAIN, data.train(), training));
+    datasets.sizes.set_train_examples(examples);
   }
   const int64_t rest = train->example_count() - training.order.count;
   if (splits && rest > 0) {
@@ -163,9 +181,10 @@ absl::StatusOr<Datasets> OpenDatasets(
     split.steps.without_random = true;
     split.order.first = training.order.count;
     split.order.count = rest;
-    RETURN_IF_ERROR(
-        opener.Add("data.validation_split", v1::PHASE_VALIDATION, split));
-    datasets.sizes.set_validation_examples(rest);
+    ASSIGN_OR_RETURN(const int64_t examples,
+                     opener.Add("data.validation_split", v1::PHASE_VALIDATION,
+                                data.train(), split));
+    datasets.sizes.set_validation_examples(examples);
   }
   return datasets;
 }

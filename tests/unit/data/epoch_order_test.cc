@@ -41,6 +41,19 @@ std::vector<int64_t> Range(int64_t begin, int64_t end) {
   return values;
 }
 
+TEST(EpochOrderTest, APassMayEndBeforeItsLastExamples) {
+  OrderOptions options = {.first = 3, .count = 10, .pass_examples = 8};
+  EXPECT_EQ(EpochOf(options, 1), Range(3, 11));
+  options.shuffle = true;
+  const std::vector<int64_t> first = EpochOf(options, 0);
+  EXPECT_EQ(first.size(), 8U);
+  EXPECT_NE(Sorted(first), Sorted(EpochOf(options, 1)))
+      << "each pass leaves out others";
+  options.epoch_examples = 4;
+  EXPECT_EQ(EpochOf(options, 1),
+            std::vector<int64_t>(first.begin() + 4, first.end()));
+}
+
 TEST(PermutationTest, IsAPermutationOfAnySize) {
   for (int64_t size = 1; size <= 300; ++size) {
     const Permutation permutation(size, 7);

@@ -135,6 +135,40 @@ TEST(PipelineStepsTest, MakesTheSameBatchesWithSeveralReaders) {
   EXPECT_EQ(drained[0].labels, drained[1].labels);
 }
 
+// The next example of the phase, not of the source.
+TEST(PipelineStepsTest, AnotherExampleStandsInForABrokenOne) {
+  CountingSource source(20);
+  source.set_broken(9);
+  PipelineOptions options = TrainOptions(source, 4);
+  PhaseData& phase = options.phases[v1::PHASE_TRAIN];
+  phase.order.first = 2;
+  phase.order.count = 8;
+  const auto drain = [&] {
+    return Drain(*MakePipeline(options, GiveLeases({MakeLease(1, 0, 8)})));
+  };
+  EXPECT_THAT(std::string(drain().status.message()),
+              HasSubstr("counting: example 9: broken"));
+  phase.skips_errors = true;
+  const Drained drained = drain();
+  EXPECT_TRUE(drained.status.ok()) << drained.status;
+  EXPECT_THAT(drained.labels, ElementsAre(2, 3, 4, 5, 6, 7, 8, 2));
+}
+
+TEST(PipelineStepsTest, EndsIfNoExampleCanBeRead) {
+  CountingSource source(20);
+  source.set_broken(9);
+  PipelineOptions options = TrainOptions(source, 1);
+  PhaseData& phase = options.phases[v1::PHASE_TRAIN];
+  phase.order.first = 9;
+  phase.order.count = 1;
+  phase.skips_errors = true;
+  const Drained drained =
+      Drain(*MakePipeline(options, GiveLeases({MakeLease(1, 0, 1)})));
+  EXPECT_THAT(
+      std::string(drained.status.message()),
+      HasSubstr("1 examples in a row cannot be read, the last: broken"));
+}
+
 TEST(PipelineStepsTest, ReadsAStreamWithOneReader) {
   const SlowSource source(100);
   PipelineOptions options = TrainOptions(source, 10);

@@ -60,6 +60,31 @@ std::vector<std::pair<std::string, std::string>> FieldsAndFiles(
   return files;
 }
 
+TEST(JobSources, SayHowTheyAreRead) {
+  const std::string source = "npz: {file: digits.npz}";
+  const auto plain = ReadWithSource(source);
+  const auto job = ReadWithSource(
+      source +
+      "\n    cache: memory\n    on_error: skip\n    drop_remainder: true");
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->data().train().cache(), "memory");
+  EXPECT_EQ(job->data().train().on_error(), v1::ON_DATA_ERROR_SKIP);
+  EXPECT_TRUE(job->data().train().drop_remainder());
+  ExpectReadAgain(*job);
+  EXPECT_NE(JobFingerprint(*job), JobFingerprint(*plain));
+  const auto defaults = ReadWithSource(
+      source +
+      "\n    cache: none\n    on_error: fail\n    drop_remainder: false");
+  ASSERT_TRUE(defaults.ok()) << defaults.status();
+  EXPECT_EQ(JobFingerprint(*defaults), JobFingerprint(*plain));
+  ExpectSourceRefused(source + "\n    cache: /tmp", "10: data.train.cache: ");
+  ExpectSourceRefused(source + "\n    on_error: ignore",
+                      "10: data.train.on_error: ");
+  ExpectSourceRefused(
+      "idx: {features: x, labels: y, stream: true}\n    on_error: skip",
+      "10: data.train.on_error: ");
+}
+
 TEST(JobSources, HaveSteps) {
   const std::string source = "npz: {file: digits.npz}";
   const auto plain = ReadWithSource(source);

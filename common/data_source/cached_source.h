@@ -1,0 +1,23 @@
+// A source that keeps examples in memory once they have been read, as
+// tf.data's `cache()` does.
+#ifndef PACELINE_COMMON_DATA_SOURCE_CACHED_SOURCE_H_
+#define PACELINE_COMMON_DATA_SOURCE_CACHED_SOURCE_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "common/data_source/data_source.h"
+
+namespace paceline {
+
+// Reads each example of `source` once, whichever reader comes first; an example
+// that cannot be read is tried again each time. The cache takes the values of
+// all examples in their stored types and a byte for each, of which the system
+// gives only what is written. ResourceExhausted if that is more than the memory
+// of the machine.
+absl::StatusOr<std::unique_ptr<const DataSource>> CacheInMemory(
+    std::unique_ptr<const DataSource> source);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_DATA_SOURCE_CACHED_SOURCE_H_
