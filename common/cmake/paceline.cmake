@@ -26,6 +26,10 @@ if(MOLD)
 endif()
 
 set(PACELINE_WARNINGS -Wall -Wextra -Werror)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  # Checks the lock annotations of common/base/mutex.h.
+  list(APPEND PACELINE_WARNINGS -Wthread-safety)
+endif()
 set(PACELINE_SANITIZE "" CACHE STRING "Comma-separated sanitizers, as for -fsanitize=")
 if(PACELINE_SANITIZE)
   add_compile_options(-fsanitize=${PACELINE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
