@@ -10,7 +10,6 @@
 #include "common/base/status_macros.h"
 #include "common/job/job_model.h"
 #include "common/limits.h"
-#include "common/optimizer/learning_rate.h"
 #include "glog/logging.h"
 #include "nlohmann/json.hpp"
 
@@ -31,13 +30,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   // A job cannot have more steps than kMaxSteps, so larger values mean "never".
   flow.checkpoint_steps_ = static_cast<int64_t>(
       std::min<uint64_t>(job.checkpoint().every_steps(), limits::kMaxSteps));
-  flow.scheduled_rate_ = options.learning_rate;
-  flow.replicas_ = IsSynchronous(job) ? ReplicaCount(job, world_size) : 1;
-  flow.calls_per_update_ = std::max<int64_t>(options.calls_per_update, 1);
-  flow.initial_iterations_ = static_cast<int64_t>(job.initial_iterations());
-  flow.callbacks_ = options.callbacks != nullptr
-                        ? options.callbacks
-                        : std::make_shared<CallbackList>();
+  flow.callbacks_ = CallbackFlow(options, world_size);
   flow.worker_batch_size_ = WorkerBatchSize(job, world_size);
   flow.step_batch_size_ = StepBatchSize(job, world_size);
   flow.steps_per_execution_ = std::max<int>(job.steps_per_execution(), 1);
@@ -52,7 +45,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
         "steps_per_epoch: ", job.steps_per_epoch(), "; expected at most ",
         most_steps, " in steps of ", flow.step_batch_size_, " examples"));
   }
-  if (!flow.evaluate_only_ && !flow.scheduled_rate_) {
+  if (!flow.evaluate_only_ && !options.learning_rate) {
     return absl::InvalidArgumentError("training needs a learning rate");
   }
   if (options.restore != nullptr) {
@@ -74,9 +67,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
                        " numbers of the loss and the metrics; the job has ",
                        StateSize(flow.metrics_)));
     }
-    flow.stopped_ = flow.restored_->stopped;
-    const absl::Status restored = flow.callbacks_->Restore(
-        flow.restored_->callbacks, "session.callbacks");
+    const absl::Status restored = flow.callbacks_.Restore(*flow.restored_);
     if (!restored.ok()) {
       return Annotate(
           restored,
@@ -118,7 +109,6 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
   epoch_ = restored_->epoch;
   steps_before_epoch_ = restored_->steps - restored_->counted.steps;
   next_lease_id_ = restored_->next_lease_id;
-  learning_rate_ = restored_->learning_rate;
   checkpointed_steps_ = restored_->steps;
   if (restored_->counted.examples == 0) {
     told_of_epoch_ = restored_->begun;
@@ -158,10 +148,6 @@ bool JobFlow::has_ended_early() const {
   }
 }
 
-double JobFlow::RateAfter(int64_t steps) const {
-  return learning_rate_ ? *learning_rate_ : scheduled_rate_(steps);
-}
-
 bool JobFlow::EarlyCheckpointDue() const {
   return ends_early_ && checkpoints_ && checkpointed_steps_ < StepsLeased();
 }
@@ -173,7 +159,7 @@ std::optional<v1::Lease> JobFlow::Grant(TaskId worker, int live_workers) {
       // open ones also if the job ends early.
       return table_->Grant(worker, live_workers,
                            ends_early_ ? 0 : StepsToCheckpoint(),
-                           learning_rate_);
+                           callbacks_.learning_rate());
     case Stage::kValidating:
     case Stage::kTesting:
       if (ends_early_) return std::nullopt;
@@ -354,10 +340,7 @@ void JobFlow::BeginEpoch(const SavedSession& from, absl::Time now) {
   table_.emplace(PassOptions(v1::PHASE_TRAIN), from.remaining, from.counted);
   const bool was_told = std::exchange(told_of_epoch_, false);
   if (from.counted.examples == 0 && !was_told) {
-    Obey(callbacks_->EpochBegan({.epoch = epoch_,
-                                 .learning_rate = RateAfter(from.steps),
-                                 .steps = from.steps,
-                                 .num_replicas = replicas_}));
+    callbacks_.EpochBegan(epoch_, from.steps, actions_);
   }
   actions_.push_back(EpochBegan{epoch_, from.counted.steps});
 }
@@ -375,7 +358,7 @@ void JobFlow::EndTraining(absl::Time now) {
   record_ = EpochRecord();
   record_.epoch = epoch_;
   record_.logs = Values(metrics_);
-  record_.learning_rate = RateAfter(steps_before_epoch_);
+  record_.learning_rate = callbacks_.RateAfter(steps_before_epoch_);
   record_.steps = totals.steps;
   record_.examples = totals.examples;
   record_.seconds = absl::ToDoubleSeconds(now - epoch_began_);
@@ -390,7 +373,7 @@ void JobFlow::EndTraining(absl::Time now) {
 
 void JobFlow::EndEpoch(absl::Time now) {
   history_.push_back(record_);
-  Obey(callbacks_->EpochEnded(EndOfEpoch()));
+  callbacks_.EpochEnded(record_, steps_before_epoch_, actions_);
   actions_.push_back(EpochEnded{record_});
   ++epoch_;
   if (CheckpointDueAfterEpoch()) {
@@ -405,42 +388,12 @@ void JobFlow::BeginNext(absl::Time now) {
     BeginEpoch(StartOfEpoch(), now);
     return;
   }
-  Obey(callbacks_->TrainingEnded());
+  callbacks_.TrainingEnded(actions_);
   if (sizes_.test > 0) {
     BeginEvaluation(v1::PHASE_TEST, sizes_.test);
   } else {
     stage_ = Stage::kFinishing;
   }
-}
-
-EpochEnd JobFlow::EndOfEpoch() const {
-  EpochEnd end;
-  end.epoch = epoch_;
-  for (Logs logs : {record_.logs, record_.validation_logs}) {
-    std::sort(logs.begin(), logs.end());
-    end.logs.insert(end.logs.end(), logs.begin(), logs.end());
-  }
-  end.learning_rate = RateAfter(steps_before_epoch_);
-  end.iterations =
-      (initial_iterations_ + steps_before_epoch_) / calls_per_update_;
-  return end;
-}
-
-void JobFlow::Obey(Decision decision) {
-  stopped_ = stopped_ || decision.stops_training;
-  if (decision.learning_rate) SetLearningRate(*decision.learning_rate);
-  if (decision.outputs.empty()) return;
-  actions_.push_back(ServeCallbacks{std::move(decision.outputs)});
-}
-
-void JobFlow::SetLearningRate(double learning_rate) {
-  if (IsLearningRate(learning_rate)) {
-    learning_rate_ = static_cast<float>(learning_rate);
-    return;
-  }
-  failure_.Update(absl::InvalidArgumentError(absl::StrCat(
-      "learning_rate: ", learning_rate, " by the callbacks of epoch ",
-      epoch_ + 1, "; expected ", kLearningRates)));
 }
 
 LeaseTable::Options JobFlow::PassOptions(v1::Phase phase) const {
@@ -458,8 +411,7 @@ LeaseTable::Options JobFlow::PassOptions(v1::Phase phase) const {
 
 SavedSession JobFlow::Save(absl::Time now) const {
   SavedSession saved = StartOfEpoch();
-  saved.stopped = stopped_;
-  saved.callbacks = callbacks_->Save();
+  callbacks_.Save(saved);
   if (!table_) return saved;
   saved.begun = true;
   saved.remaining = table_->Remaining();
@@ -477,7 +429,6 @@ SavedSession JobFlow::StartOfEpoch() const {
   saved.steps = steps_before_epoch_;
   saved.next_lease_id = next_lease_id_;
   saved.epoch_examples = epoch_examples_;
-  saved.learning_rate = learning_rate_;
   saved.remaining = {{0, epoch_examples_}};
   saved.counted.states.resize(StateSize(metrics_));
   saved.history = history_;

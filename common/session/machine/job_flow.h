@@ -7,8 +7,6 @@
 #define PACELINE_COMMON_SESSION_MACHINE_JOB_FLOW_H_
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -16,8 +14,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "common/callback/callback_list.h"
 #include "common/cluster/task.h"
+#include "common/session/machine/callback_flow.h"
 #include "common/session/machine/lease_report.h"
 #include "common/session/machine/lease_table.h"
 #include "common/session/machine/logged_metric.h"
@@ -63,7 +61,7 @@ class JobFlow {
   bool has_ended_early() const;
 
   // Why the job cannot go on.
-  const absl::Status& failure() const { return failure_; }
+  const absl::Status& failure() const { return callbacks_.failure(); }
 
   bool started() const { return stage_ != Stage::kWaiting; }
   // Whether the job is done and its last checkpoint is written.
@@ -144,18 +142,8 @@ class JobFlow {
   // Starts what follows an epoch and its checkpoint: the next epoch, the test
   // set, or the end.
   void BeginNext(absl::Time now);
-  // The epoch that has ended, for callbacks.
-  EpochEnd EndOfEpoch() const;
-  void Obey(Decision decision);
-  // All training leases that are granted from now on, by resumed runs of the
-  // job too, have this learning rate instead of that of the optimizer's
-  // schedule. It is rounded to float32, as Keras' optimizers keep it. Fails if
-  // no step can have it.
-  void SetLearningRate(double learning_rate);
 
   LeaseTable::Options PassOptions(v1::Phase phase) const;
-  // The learning rate of a step after so many steps of the job.
-  double RateAfter(int64_t steps) const;
   // Whether the steps since the last checkpoint are to be saved early.
   bool EarlyCheckpointDue() const;
   // The state to resume from. Call it only while no lease is open.
@@ -169,7 +157,9 @@ class JobFlow {
   bool ValidatesNext() const {
     return sizes_.validation > 0 && validation_.Follows(epoch_);
   }
-  bool AllEpochsDone() const { return stopped_ || epoch_ >= epochs_; }
+  bool AllEpochsDone() const {
+    return callbacks_.stopped() || epoch_ >= epochs_;
+  }
   // The values of the job's first `metrics.size()` metrics in this pass so far.
   // Empty before the first example.
   Logs Values(absl::Span<const LoggedMetric> metrics) const;
@@ -196,14 +186,6 @@ class JobFlow {
   bool checkpoints_ = false;
   int64_t checkpoint_epochs_ = 0;
   int64_t checkpoint_steps_ = 0;
-  std::function<double(int64_t)> scheduled_rate_;
-  // How many replicas take each step together.
-  int replicas_ = 1;
-  // Calls of the optimizer before the job.
-  int64_t initial_iterations_ = 0;
-  std::shared_ptr<CallbackList> callbacks_;
-  // Steps in an update of the optimizer.
-  int64_t calls_per_update_ = 1;
   std::optional<SavedSession> restored_;
   DataSizes sizes_;
   // Positions in the order of an epoch.
@@ -211,12 +193,8 @@ class JobFlow {
 
   Stage stage_ = Stage::kWaiting;
   int epoch_ = 0;
-  // Whether a callback has ended training.
-  bool stopped_ = false;
   // Steps of all epochs before this one.
   int64_t steps_before_epoch_ = 0;
-  // The learning rate that was set; nullopt: the optimizer's schedule counts.
-  std::optional<double> learning_rate_;
   // The current pass; nullopt between passes.
   std::optional<LeaseTable> table_;
   uint64_t next_lease_id_ = 1;
@@ -237,8 +215,8 @@ class JobFlow {
   bool writing_ = false;
   bool writing_last_ = false;
 
+  CallbackFlow callbacks_;
   std::vector<Action> actions_;
-  absl::Status failure_;
 };
 
 }  // namespace paceline

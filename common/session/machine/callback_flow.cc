@@ -1,0 +1,95 @@
+#include "common/session/machine/callback_flow.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/job/job_model.h"
+#include "common/optimizer/learning_rate.h"
+
+namespace paceline {
+namespace {
+
+// The logs of an epoch as Keras has them at its end.
+Logs LogsOf(const EpochRecord& record) {
+  Logs all;
+  for (Logs logs : {record.logs, record.validation_logs}) {
+    std::sort(logs.begin(), logs.end());
+    all.insert(all.end(), logs.begin(), logs.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+CallbackFlow::CallbackFlow(const SessionOptions& options, int world_size)
+    : callbacks_(options.callbacks != nullptr
+                     ? options.callbacks
+                     : std::make_shared<CallbackList>()),
+      scheduled_rate_(options.learning_rate),
+      replicas_(IsSynchronous(options.job)
+                    ? ReplicaCount(options.job, world_size)
+                    : 1),
+      calls_per_update_(std::max<int64_t>(options.calls_per_update, 1)),
+      initial_iterations_(
+          static_cast<int64_t>(options.job.initial_iterations())) {}
+
+void CallbackFlow::Save(SavedSession& saved) const {
+  saved.learning_rate = learning_rate_;
+  saved.stopped = stopped_;
+  saved.callbacks = callbacks_->Save();
+}
+
+absl::Status CallbackFlow::Restore(const SavedSession& saved) {
+  learning_rate_ = saved.learning_rate;
+  stopped_ = saved.stopped;
+  return callbacks_->Restore(saved.callbacks, "session.callbacks");
+}
+
+void CallbackFlow::EpochBegan(int epoch, int64_t steps,
+                              std::vector<Action>& actions) {
+  epoch_ = epoch;
+  Obey(callbacks_->EpochBegan({.epoch = epoch,
+                               .learning_rate = RateAfter(steps),
+                               .steps = steps,
+                               .num_replicas = replicas_}),
+       actions);
+}
+
+void CallbackFlow::EpochEnded(const EpochRecord& record, int64_t steps,
+                              std::vector<Action>& actions) {
+  epoch_ = record.epoch;
+  Obey(callbacks_->EpochEnded(
+           {.epoch = record.epoch,
+            .logs = LogsOf(record),
+            .learning_rate = RateAfter(steps),
+            .iterations = (initial_iterations_ + steps) / calls_per_update_}),
+       actions);
+}
+
+void CallbackFlow::TrainingEnded(std::vector<Action>& actions) {
+  Obey(callbacks_->TrainingEnded(), actions);
+}
+
+double CallbackFlow::RateAfter(int64_t steps) const {
+  return learning_rate_ ? *learning_rate_ : scheduled_rate_(steps);
+}
+
+void CallbackFlow::Obey(Decision decision, std::vector<Action>& actions) {
+  stopped_ = stopped_ || decision.stops_training;
+  if (decision.learning_rate) SetLearningRate(*decision.learning_rate);
+  if (decision.outputs.empty()) return;
+  actions.emplace_back(ServeCallbacks{std::move(decision.outputs)});
+}
+
+void CallbackFlow::SetLearningRate(double learning_rate) {
+  if (IsLearningRate(learning_rate)) {
+    learning_rate_ = static_cast<float>(learning_rate);
+    return;
+  }
+  failure_.Update(absl::InvalidArgumentError(absl::StrCat(
+      "learning_rate: ", learning_rate, " by the callbacks of epoch ",
+      epoch_ + 1, "; expected ", kLearningRates)));
+}
+
+}  // namespace paceline
