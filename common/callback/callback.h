@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -34,6 +35,8 @@ struct CallbackContext {
   std::map<std::string, Direction> directions = {};
   // Whether the optimizer's learning rate is a schedule.
   bool has_rate_schedule = false;
+  // The names of the loss and the metrics, as the logs of training have them.
+  std::set<std::string> log_names = {};
   // The job's own terminate_on_nan.
   bool terminates_on_nan = true;
   // The size of a file in the output folder, in bytes; 0 if there is none.
@@ -99,6 +102,16 @@ struct WriteModelGraph {
 using CallbackOutput = std::variant<ShowMessage, ShowWarning, WriteToFile,
                                     WriteScalars, WriteModelGraph>;
 
+// The model as it is at the end of this epoch, as a file.
+struct SaveModel {
+  // In the output folder.
+  std::string path;
+  // Whether as `.weights.h5`, instead of `.keras`.
+  bool is_weights_only = false;
+  // Shown once the file is there; "": nothing.
+  std::string message = "";
+};
+
 // What the callbacks of a job decide together: later ones see, and may change,
 // what those before them decided.
 struct Decision {
@@ -107,6 +120,10 @@ struct Decision {
   std::optional<double> learning_rate;
   // To be carried out in this order.
   std::vector<CallbackOutput> outputs;
+  // At the end of an epoch only. A checkpoint is taken for them.
+  std::vector<SaveModel> saves;
+  // Why the job cannot go on, if it cannot.
+  absl::Status failure;
 };
 
 // Not thread-safe.

@@ -11,6 +11,7 @@
 #include "common/callback/csv_logger.h"
 #include "common/callback/early_stopping.h"
 #include "common/callback/learning_rate_scheduler.h"
+#include "common/callback/model_checkpoint.h"
 #include "common/callback/reduce_lr_on_plateau.h"
 #include "common/callback/tensor_board.h"
 #include "common/callback/terminate_on_nan.h"
@@ -33,6 +34,7 @@ const std::vector<ClassEntry<CallbackPtr>>& CallbackEntries() {
       ClassEntryOf<CallbackPtr, CsvLogger>(),
       ClassEntryOf<CallbackPtr, EarlyStopping>(),
       ClassEntryOf<CallbackPtr, LearningRateScheduler>(),
+      ClassEntryOf<CallbackPtr, ModelCheckpoint>(),
       ClassEntryOf<CallbackPtr, ReduceLrOnPlateau>(),
       ClassEntryOf<CallbackPtr, TensorBoard>(),
       ClassEntryOf<CallbackPtr, TerminateOnNan>(),
@@ -93,8 +95,10 @@ CallbackContext ContextOf(const v1::Job& job,
   context.has_rate_schedule =
       rate != optimizer.end() && rate->second.has_struct_value();
   context.directions["loss"] = Direction::kDown;
+  context.log_names.insert("loss");
   for (const OutputSpec& output : outputs) {
     for (const std::unique_ptr<const Metric>& metric : output.metrics) {
+      context.log_names.insert(metric->name);
       if (const auto direction = DirectionOf(*metric)) {
         context.directions[metric->name] = *direction;
       }

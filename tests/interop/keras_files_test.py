@@ -319,6 +319,10 @@ SCALINGS = {
 OTHER_FORMATS = ("separable_adam", "tutorial_rmsprop")
 LOSS_WEIGHTS = {"several_adam": {"digit": 1.0, "is_odd": 0.4}}
 METRICS = {"several_adam": {"digit": ["accuracy"], "is_odd": ["binary_accuracy", "mae"]}}
+SAVING_CALLBACKS = [
+    {"ModelCheckpoint": {"filepath": "saved/{epoch:02d}.keras"}},
+    {"ModelCheckpoint": {"filepath": "saved.weights.h5", "save_weights_only": True}},
+]
 
 
 def randomize(model, rng):
@@ -434,13 +438,20 @@ def run_case(binaries, folder, name, checks):
 
     model.save(folder / f"{name}.keras")
     theirs, logs = train_keras(model, *halves[0])
-    output = train_job(binaries, folder, f"{name}_1", folder / f"{name}.keras", *halves[0])
+    output = train_job(
+        binaries, folder, f"{name}_1", folder / f"{name}.keras", *halves[0], callbacks=SAVING_CALLBACKS
+    )
     checks.same_losses("losses", columns(output / "steps.csv")["loss"], theirs, 1e-4)
     history = columns(output / "history.csv")
     for key, value in logs.items():
         checks.at_most(f"log of {key}", relative(history[key], [value]), 1e-4)
     loaded = keras.models.load_model(output / "model.keras")
     checks.same_model("a job's file in Keras", loaded, model)
+    saved = keras.models.load_model(output / "saved" / "01.keras")
+    checks.same_model("ModelCheckpoint's file in Keras", saved, model)
+    saved = keras.models.load_model(folder / f"{name}_other.keras")
+    saved.load_weights(output / "saved.weights.h5")
+    checks.same_model("ModelCheckpoint's weights in Keras", saved, model)
     output = train_job(
         binaries, folder, f"{name}_checkpoint", folder / f"{name}_other.keras", *halves[0], weights=checkpoint
     )

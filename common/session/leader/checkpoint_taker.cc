@@ -43,14 +43,16 @@ absl::Status CheckShardFiles(int64_t step, absl::Span<const ShardFile> files,
 
 CheckpointTaker::CheckpointTaker(std::string directory, int keep,
                                  Manifest manifest, SharedSession& session,
-                                 VariableHolders& holders)
+                                 VariableHolders& holders, ModelSaver& saver)
     : directory_(std::move(directory)),
       keep_(keep),
       session_(session),
       holders_(holders),
+      saver_(saver),
       manifest_(std::move(manifest)) {}
 
 void CheckpointTaker::Take(const TakeCheckpoint& action) {
+  saves_ = action.saves;
   absl::StatusOr<std::string> folder =
       CreateCheckpointFolder(directory_, action.step);
   if (!folder.ok()) {
@@ -59,7 +61,7 @@ void CheckpointTaker::Take(const TakeCheckpoint& action) {
     session_.Handle([](Session& session, absl::Time now) {
       session.SnapshotTaken(absl::OkStatus(), now);
     });
-    return Report(folder.status());
+    return Lose(folder.status());
   }
   folder_ = *std::move(folder);
   manifest_.step = action.step;
@@ -97,11 +99,16 @@ void CheckpointTaker::Poll() {
   if (files == nullptr) return;
   const absl::Status status =
       files->ok() ? Complete(**std::move(files)) : files->status();
-  if (!status.ok() && !IsOpenEnded(status)) {
+  if (status.ok() && !saves_.empty()) {
+    return saver_.Begin(folder_, std::exchange(saves_, {}),
+                        [this] { Report(absl::OkStatus()); });
+  }
+  if (status.ok()) return Report(status);
+  if (!IsOpenEnded(status)) {
     const absl::Status deleted = DeleteCheckpoint(folder_);
     if (!deleted.ok()) LOG(WARNING) << deleted.message();
   }
-  Report(status);
+  Lose(status);
 }
 
 absl::Status CheckpointTaker::Complete(std::vector<ShardFile> files) {
@@ -119,11 +126,14 @@ absl::Status CheckpointTaker::Complete(std::vector<ShardFile> files) {
   return absl::OkStatus();
 }
 
+void CheckpointTaker::Lose(const absl::Status& error) {
+  ++lost_.count;
+  lost_.error = std::string(error.message());
+  saver_.GiveUp(std::exchange(saves_, {}), error);
+  Report(error);
+}
+
 void CheckpointTaker::Report(const absl::Status& status) {
-  if (!status.ok()) {
-    ++lost_.count;
-    lost_.error = std::string(status.message());
-  }
   session_.Handle([&](Session& session, absl::Time now) {
     session.CheckpointWritten(status, now);
   });

@@ -10,8 +10,10 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "common/base/mutex.h"
+#include "common/callback/callback.h"
 #include "common/checkpoint/manifest_content.h"
 #include "common/session/leader/lost_checkpoints.h"
+#include "common/session/leader/model_saver.h"
 #include "common/session/leader/shared_session.h"
 #include "common/session/leader/variable_holders.h"
 #include "common/session/machine/session.h"
@@ -32,6 +34,7 @@ absl::Status CheckShardFiles(int64_t step, absl::Span<const ShardFile> files,
 //   Take ──> Snapshot on all holders ──> SnapshotTaken (training goes on)
 //        ──> WriteCheckpoint on all ──> Poll: compares the counts of steps,
 //            writes the manifest, deletes old checkpoints
+//        ──> the files of models that callbacks ask for
 //        ──> CheckpointWritten
 //
 // A "holder" is a task that holds variables. If a checkpoint fails, its folder
@@ -43,14 +46,16 @@ absl::Status CheckShardFiles(int64_t step, absl::Span<const ShardFile> files,
 class CheckpointTaker {
  public:
   // Checkpoints are written below `directory`; the last `keep` stay. `manifest`
-  // has the fields that are equal in all checkpoints of the job. `session` and
-  // `holders` must outlive the taker.
+  // has the fields that are equal in all checkpoints of the job. `session`,
+  // `holders` and `saver` must outlive the taker.
   CheckpointTaker(std::string directory, int keep, Manifest manifest,
-                  SharedSession& session, VariableHolders& holders);
+                  SharedSession& session, VariableHolders& holders,
+                  ModelSaver& saver);
 
   void Take(const TakeCheckpoint& action);
 
-  // Completes a checkpoint whose files are on disk. Call it often.
+  // Completes a checkpoint whose files are on disk. The saver writes its files
+  // before the next one is taken, which may delete the folder. Call it often.
   void Poll();
 
   // The checkpoints that were begun but not written.
@@ -59,15 +64,19 @@ class CheckpointTaker {
  private:
   void Write();
   absl::Status Complete(std::vector<ShardFile> files);
+  // The checkpoint failed, and so the files that were to be made of it.
+  void Lose(const absl::Status& error);
   void Report(const absl::Status& status);
 
   const std::string directory_;
   const int keep_;
   SharedSession& session_;
   VariableHolders& holders_;
+  ModelSaver& saver_;
   // The manifest of the checkpoint that is being taken.
   Manifest manifest_;
   std::string folder_;
+  std::vector<SaveModel> saves_;
   LostCheckpoints lost_;
   std::vector<StepBounds> shard_steps_;
 

@@ -157,6 +157,8 @@ int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
                 << told.message() << "\n";
     }
   }
+  const absl::Status saved = (*leader)->RepeatSaves();
+  if (!saved.ok()) return Fail(saved, kJobFailed);
   const absl::Status started = own_tasks.Start((*leader)->port());
   if (!started.ok()) return Fail(started, kJobFailed);
   const bool is_placed_by_queue = options.leader.is_placed_by_queue;

@@ -24,6 +24,7 @@
 #include "common/limits.h"
 #include "common/rpc/incarnation.h"
 #include "common/session/leader/resume_checks.h"
+#include "common/session/machine/saved_session.h"
 #include "common/sharding/shard_plan.h"
 
 namespace paceline {
@@ -176,7 +177,12 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   std::unique_ptr<Leader> leader(
       new Leader(std::move(options), std::move(model), std::move(manifest),
                  identity, std::move(session)));
-  if (restored) leader->outcome_.resumed_step = restored->step;
+  if (restored) {
+    leader->outcome_.resumed_step = restored->step;
+    ASSIGN_OR_RETURN(SavedSession saved,
+                     SavedSessionFromJson(*restored->session));
+    leader->restored_saves_ = std::move(saved.saves);
+  }
   ASSIGN_OR_RETURN(
       leader->server_,
       RpcServer::Start(std::move(listener),
@@ -200,12 +206,26 @@ Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
       service_(session_),
       progress_bar_(options_.progress, options_.is_terminal, options_.job),
       callback_writer_(options_.output_dir, options_.progress,
-                       [this] { return ModelJson(options_.job, *model_); }) {
+                       [this] { return ModelJson(options_.job, *model_); }),
+      model_saver_(options_.output_dir, [this](const SaveModel& save,
+                                               const absl::Status& status) {
+        CallbackServed(status);
+        if (!status.ok() || save.message.empty()) return;
+        CallbackServed(callback_writer_.Serve(ShowMessage{save.message}));
+      }) {
   caller_->SetJob(identity);
   outcome_.steps = StepLog(/*adds_up=*/IsSynchronous(options_.job));
   if (CountPs(options_.tasks) > 0) return;
   worker_checkpoints_ = std::make_unique<WorkerCheckpoints>(session_);
   MakeCheckpointTaker(*worker_checkpoints_);
+}
+
+absl::Status Leader::RepeatSaves() const {
+  for (const SaveModel& save : restored_saves_) {
+    RETURN_IF_ERROR(
+        WriteSavedModel(options_.output_dir, options_.restore_path, save));
+  }
+  return absl::OkStatus();
 }
 
 Leader::~Leader() { session_.Close(); }
@@ -228,6 +248,7 @@ Outcome Leader::Run(const std::function<void()>& poll) {
     }
     if (worker_checkpoints_ != nullptr) worker_checkpoints_->Poll();
     if (checkpoints_ != nullptr) checkpoints_->Poll();
+    model_saver_.Poll();
     ShowProgress();
   }
   health_.EndBeats();
@@ -323,8 +344,9 @@ void Leader::CarryOut(const CheckpointReported& action) {
 void Leader::MakeCheckpointTaker(VariableHolders& holders) {
   checkpoints_ = std::make_unique<CheckpointTaker>(
       CheckpointFolder(options_),
-      static_cast<int>(options_.job.checkpoint().keep()), manifest_, session_,
-      holders);
+      // A job without a policy takes checkpoints for its callbacks alone.
+      std::max(1, static_cast<int>(options_.job.checkpoint().keep())),
+      manifest_, session_, holders, model_saver_);
 }
 
 void Leader::CarryOut(const EpochBegan& action) {
@@ -338,9 +360,12 @@ void Leader::CarryOut(const EpochEnded& action) {
 
 void Leader::CarryOut(const ServeCallbacks& action) {
   for (const CallbackOutput& output : action.outputs) {
-    callbacks_status_.Update(
-        Annotate(callback_writer_.Serve(output), "a callback failed"));
+    CallbackServed(callback_writer_.Serve(output));
   }
+}
+
+void Leader::CallbackServed(const absl::Status& status) {
+  callbacks_status_.Update(Annotate(status, "a callback failed"));
   if (!callbacks_status_.ok()) Stop(callbacks_status_);
 }
 

@@ -27,6 +27,7 @@
 #include "common/session/leader/callback_writer.h"
 #include "common/session/leader/checkpoint_taker.h"
 #include "common/session/leader/coordinator_service.h"
+#include "common/session/leader/model_saver.h"
 #include "common/session/leader/outcome.h"
 #include "common/session/leader/progress_bar.h"
 #include "common/session/leader/shard_calls.h"
@@ -81,6 +82,10 @@ class Leader {
   // The port it listens on.
   int port() const { return server_->port(); }
 
+  // Makes the files again that the checkpoint to resume from was taken for,
+  // since the earlier run may not have done. Blocks on the disk.
+  absl::Status RepeatSaves() const;
+
   // Leads until the job has ended and its members have left. Calls `poll` at
   // least every 50 ms; report the events below from there.
   Outcome Run(const std::function<void()>& poll);
@@ -111,6 +116,8 @@ class Leader {
   void CarryOut(const Notice& action);
 
   void MakeCheckpointTaker(VariableHolders& holders);
+  // What a callback asked for was done, or not, which ends the job.
+  void CallbackServed(const absl::Status& status);
   void ShowProgress();
 
   const LeaderOptions options_;
@@ -128,9 +135,12 @@ class Leader {
   // are known, or the workers.
   std::unique_ptr<ShardCalls> shards_;
   std::unique_ptr<WorkerCheckpoints> worker_checkpoints_;
-  std::unique_ptr<CheckpointTaker> checkpoints_;
   ProgressBar progress_bar_;
   CallbackWriter callback_writer_;
+  ModelSaver model_saver_;
+  std::unique_ptr<CheckpointTaker> checkpoints_;
+  // Of the checkpoint to resume from.
+  std::vector<SaveModel> restored_saves_;
   // Of the first output that failed.
   absl::Status callbacks_status_;
   // Steps of the current epoch that an earlier run took.

@@ -37,6 +37,7 @@ CallbackFlow::CallbackFlow(const SessionOptions& options, int world_size)
 void CallbackFlow::Save(SavedSession& saved) const {
   saved.learning_rate = learning_rate_;
   saved.stopped = stopped_;
+  saved.saves = saves_;
   saved.callbacks = callbacks_->Save();
 }
 
@@ -78,6 +79,8 @@ double CallbackFlow::RateAfter(int64_t steps) const {
 void CallbackFlow::Obey(Decision decision, std::vector<Action>& actions) {
   stopped_ = stopped_ || decision.stops_training;
   if (decision.learning_rate) SetLearningRate(*decision.learning_rate);
+  failure_.Update(decision.failure);
+  saves_.insert(saves_.end(), decision.saves.begin(), decision.saves.end());
   if (decision.outputs.empty()) return;
   actions.emplace_back(ServeCallbacks{std::move(decision.outputs)});
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -42,8 +43,12 @@ class CallbackFlow {
   const std::optional<double>& learning_rate() const { return learning_rate_; }
   // The learning rate of a step after so many steps of the job.
   double RateAfter(int64_t steps) const;
-  // Why the job cannot go on: no step can have the learning rate that was
-  // decided.
+  // Whether a checkpoint is to be taken for files of models.
+  bool awaits_checkpoint() const { return !saves_.empty(); }
+  // These files, which the checkpoint that is being taken is for.
+  std::vector<SaveModel> TakeSaves() { return std::exchange(saves_, {}); }
+  // Why the job cannot go on: a callback says so, or no step can have the
+  // learning rate that was decided.
   const absl::Status& failure() const { return failure_; }
 
  private:
@@ -64,6 +69,7 @@ class CallbackFlow {
   int epoch_ = 0;
   bool stopped_ = false;
   std::optional<double> learning_rate_;
+  std::vector<SaveModel> saves_;
   absl::Status failure_;
 };
 

@@ -137,8 +137,8 @@ bool JobFlow::has_ended_early() const {
   if (!ends_early_) return false;
   switch (stage_) {
     case Stage::kTraining:
-      return !checkpoints_ ||
-             (!table_->HasOpenLeases() && !writing_ && !EarlyCheckpointDue());
+      return !writing_ && (!checkpoints_ ||
+                           (!table_->HasOpenLeases() && !EarlyCheckpointDue()));
     case Stage::kCheckpoint:
     case Stage::kFinishing:
     case Stage::kDone:
@@ -314,6 +314,7 @@ void JobFlow::AdvanceCheckpoint(absl::Time now) {
   TakeCheckpoint checkpoint;
   checkpoint.step = saved.steps;
   checkpoint.state = std::make_shared<const nlohmann::json>(ToJson(saved));
+  checkpoint.saves = callbacks_.TakeSaves();
   actions_.push_back(std::move(checkpoint));
 }
 
@@ -436,6 +437,7 @@ SavedSession JobFlow::StartOfEpoch() const {
 }
 
 bool JobFlow::CheckpointDueAfterEpoch() const {
+  if (callbacks_.awaits_checkpoint()) return true;
   if (!checkpoints_) return false;
   if (AllEpochsDone() || ends_early_) return true;
   if (checkpoint_epochs_ > 0 && epoch_ % checkpoint_epochs_ == 0) return true;

@@ -6,7 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/callback/output_path.h"
 #include "common/checkpoint/object_reader.h"
+#include "common/config/path.h"
 #include "common/limits.h"
 #include "common/optimizer/learning_rate.h"
 #include "nlohmann/json.hpp"
@@ -152,6 +154,25 @@ absl::StatusOr<PassTotals> ReadCounted(const ObjectReader& reader,
   return counted;
 }
 
+absl::StatusOr<std::vector<SaveModel>> ReadSaves(const ObjectReader& reader) {
+  ASSIGN_OR_RETURN(const json* list, reader.List("saves"));
+  std::vector<SaveModel> saves;
+  for (const json& entry : *list) {
+    const bool is_pair = entry.is_array() && entry.size() == 2 &&
+                         entry[0].is_string() && entry[1].is_boolean();
+    SaveModel save;
+    if (is_pair) save = {entry[0].get<std::string>(), entry[1].get<bool>()};
+    const absl::StatusOr<std::string> path = OutputPath(save.path, Path());
+    if (!path.ok() || *path != save.path) {
+      return reader.Error("saves",
+                          "pairs of a path below the output folder and whether "
+                          "the file has only weights");
+    }
+    saves.push_back(std::move(save));
+  }
+  return saves;
+}
+
 absl::Status CheckSum(const ObjectReader& reader, const SavedSession& saved) {
   int64_t examples = saved.counted.examples;
   for (const ExampleRange& range : saved.remaining) {
@@ -175,6 +196,10 @@ json ToJson(const SavedSession& saved) {
   for (const EpochRecord& record : saved.history) {
     history.push_back(EpochToJson(record));
   }
+  json saves = json::array();
+  for (const SaveModel& save : saved.saves) {
+    saves.push_back(json::array({save.path, save.is_weights_only}));
+  }
   json value = {{"first_epoch", saved.first_epoch},
                 {"epoch", saved.epoch},
                 {"steps", saved.steps},
@@ -189,6 +214,7 @@ json ToJson(const SavedSession& saved) {
                 {"history", history},
                 {"begun", saved.begun},
                 {"stopped", saved.stopped},
+                {"saves", saves},
                 {"callbacks", saved.callbacks}};
   if (saved.learning_rate) value["learning_rate"] = *saved.learning_rate;
   return value;
@@ -233,6 +259,9 @@ absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
   }
   if (value.contains("stopped")) {
     ASSIGN_OR_RETURN(saved.stopped, reader.Bool("stopped"));
+  }
+  if (value.contains("saves")) {
+    ASSIGN_OR_RETURN(saved.saves, ReadSaves(reader));
   }
   if (value.contains("callbacks")) saved.callbacks = value["callbacks"];
   return saved;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/callback/callback.h"
 #include "common/session/machine/lease_table.h"
 #include "common/session/machine/session.h"
 #include "nlohmann/json.hpp"
@@ -36,6 +37,9 @@ struct SavedSession {
   bool begun = false;
   // Whether a callback has ended training.
   bool stopped = false;
+  // The files that callbacks ask to be made of the checkpoint. A run that
+  // resumes from it makes them again, since the earlier one may not have done.
+  std::vector<SaveModel> saves;
   // See CallbackList::Save.
   nlohmann::json callbacks = nlohmann::json::array();
 };

@@ -165,6 +165,8 @@ struct TakeCheckpoint {
   std::shared_ptr<const nlohmann::json> state;
   // Bounds of each shard's step count; empty if SessionOptions::counters is.
   std::vector<StepBounds> shard_steps;
+  // Files to be made of the checkpoint before CheckpointWritten.
+  std::vector<SaveModel> saves;
 };
 
 // A worker that holds the variables carried out OrderSnapshot.

@@ -72,6 +72,7 @@ CallbackContext TestContext() {
                         {"auc", Direction::kUp},
                         {"loss", Direction::kDown},
                         {"mae", Direction::kDown}};
+  context.log_names = {"accuracy", "auc", "loss", "mae"};
   return context;
 }
 

@@ -16,7 +16,9 @@
 namespace paceline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 // Keeps what it is asked, for the test to answer.
 class FakeHolders : public VariableHolders {
@@ -43,14 +45,20 @@ class CheckpointTakerTest : public SessionTest {
     std::filesystem::remove_all(directory_);
     Create();
     session_of_all_.emplace(std::move(session_));
+    saver_.emplace(directory_,
+                   [this](const SaveModel&, const absl::Status& status) {
+                     saved_.push_back(status);
+                   });
     taker_.emplace(directory_, /*keep=*/1, Manifest(), *session_of_all_,
-                   holders_);
+                   holders_, *saver_);
   }
   ~CheckpointTakerTest() override { std::filesystem::remove_all(directory_); }
 
-  // Takes a checkpoint of `step` whose holders answer so.
-  void Take(int64_t step, absl::StatusOr<std::vector<ShardFile>> files) {
+  // Takes a checkpoint of `step`, for these files, whose holders answer so.
+  void Take(int64_t step, absl::StatusOr<std::vector<ShardFile>> files,
+            std::vector<SaveModel> saves = {}) {
     TakeCheckpoint action;
+    action.saves = std::move(saves);
     action.step = step;
     action.state =
         std::make_shared<const nlohmann::json>(nlohmann::json::object());
@@ -69,6 +77,8 @@ class CheckpointTakerTest : public SessionTest {
 
   std::string directory_;
   FakeHolders holders_;
+  std::vector<absl::Status> saved_;
+  std::optional<ModelSaver> saver_;
   std::optional<SharedSession> session_of_all_;
   std::optional<CheckpointTaker> taker_;
 };
@@ -97,6 +107,31 @@ TEST_F(CheckpointTakerTest, DeletesAFolderOnlyOnceNobodyWritesIntoIt) {
   EXPECT_FALSE(std::filesystem::exists(directory_ + "/step-000000000002"));
   EXPECT_FALSE(std::filesystem::exists(directory_ + "/step-000000000002-3"));
   EXPECT_TRUE(HasFolder());
+}
+
+TEST_F(CheckpointTakerTest, ALostCheckpointLosesTheFilesOfModels) {
+  Take(1, absl::ResourceExhaustedError("the disk is full"), {{"a/x.keras"}});
+  ASSERT_THAT(saved_, SizeIs(1));
+  EXPECT_EQ(saved_[0].code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(saved_[0].message()),
+              AllOf(HasSubstr("cannot save the model as " + directory_ +
+                              "/a/x.keras: "),
+                    HasSubstr("the disk is full")));
+  // They were those of that checkpoint alone.
+  Take(2, absl::ResourceExhaustedError("the disk is full"));
+  EXPECT_THAT(saved_, SizeIs(1));
+}
+
+TEST_F(CheckpointTakerTest, SaysWhyTheFileOfAModelIsNotWritten) {
+  // The manifest has no model.
+  Take(1, std::vector<ShardFile>{{ShardFileName(0, 1), 10, 1, 1}},
+       {{"x.keras"}, {"y.keras"}});
+  while (saved_.empty()) saver_->Poll();
+  ASSERT_THAT(saved_, SizeIs(1));
+  EXPECT_THAT(std::string(saved_[0].message()),
+              HasSubstr("cannot save the model as " + directory_ + "/x.keras"));
+  EXPECT_TRUE(HasFolder());
+  EXPECT_EQ(taker_->lost().count, 0);
 }
 
 TEST_F(CheckpointTakerTest, ShardsDoNotNameTheirFiles) {

@@ -41,11 +41,20 @@ class Reporter final : public Callback {
     }
     Say(absl::StrCat(text, " iterations=", end.iterations), decision);
     decision.stops_training = end.epoch == last_epoch_;
+    if (end.epoch == saved_epoch) decision.saves = {{"a/x.keras"}};
+    if (end.epoch == failing_epoch) {
+      decision.failure = absl::InvalidArgumentError("it fails");
+    }
   }
   void TrainingEnded(Decision& decision) override {
     Say(absl::StrCat("done after ", epochs_), decision);
   }
   nlohmann::json Save() const override { return {{"epochs", epochs_}}; }
+
+  // The model of this epoch is saved; -1: none.
+  int saved_epoch = -1;
+  int failing_epoch = -1;
+
   absl::Status Restore(const ObjectReader& state) override {
     ASSIGN_OR_RETURN(epochs_, state.Count("epochs", 100));
     return absl::OkStatus();
@@ -64,10 +73,13 @@ class SessionCallbacksTest : public SessionTest {
  protected:
   SessionCallbacksTest() { options_.job.set_epochs(5); }
 
-  void ReportUntil(int last_epoch) {
+  Reporter& ReportUntil(int last_epoch) {
     std::vector<std::unique_ptr<Callback>> callbacks;
-    callbacks.push_back(std::make_unique<Reporter>(last_epoch));
+    auto reporter = std::make_unique<Reporter>(last_epoch);
+    Reporter& made = *reporter;
+    callbacks.push_back(std::move(reporter));
     options_.callbacks = std::make_shared<CallbackList>(std::move(callbacks));
+    return made;
   }
 
   // Goes on with the job until it ends, or a checkpoint is due that is not
@@ -86,6 +98,9 @@ class SessionCallbacksTest : public SessionTest {
           said_.emplace_back("bar");
         } else if (const auto* taken = std::get_if<TakeCheckpoint>(&action)) {
           checkpoint_ = taken->state;
+          for (const SaveModel& save : taken->saves) {
+            said_.push_back("save " + save.path);
+          }
           if (!answered) return;
           session_->SnapshotTaken(absl::OkStatus(), now_);
           session_->CheckpointWritten(absl::OkStatus(), now_);
@@ -178,6 +193,71 @@ TEST_F(SessionCallbacksTest, AnEpochBeginsOnce) {
   Resume();
   Work(/*answered=*/false);
   EXPECT_EQ(said_.front(), "title");
+}
+
+TEST_F(SessionCallbacksTest, ACheckpointIsTakenForTheFileOfAModel) {
+  // The job itself takes none.
+  ReportUntil(2).saved_epoch = 1;
+  Start();
+  Work(/*answered=*/false);
+  ASSERT_TRUE(checkpoint_);
+  EXPECT_EQ(said_.back(), "save a/x.keras");
+  EXPECT_EQ(checkpoint_->at("epoch"), 2);
+  const auto saved = SavedSessionFromJson(*checkpoint_);
+  ASSERT_TRUE(saved.ok()) << saved.status();
+  ASSERT_EQ(saved->saves.size(), 1);
+  EXPECT_EQ(saved->saves[0].path, "a/x.keras");
+  EXPECT_FALSE(saved->saves[0].is_weights_only);
+  // Training goes on while the file is written.
+  session_->SnapshotTaken(absl::OkStatus(), now_);
+  Work();
+  EXPECT_EQ(said_.back(), "done after 3");
+  EXPECT_EQ(session_->history().size(), 3);
+  EXPECT_FALSE(session_->ended());
+  session_->CheckpointWritten(absl::OkStatus(), now_);
+  EXPECT_TRUE(session_->ended());
+}
+
+TEST_F(SessionCallbacksTest, AJobThatIsStoppedAwaitsTheFileOfAModel) {
+  ReportUntil(-1).saved_epoch = 0;
+  Start();
+  Work(/*answered=*/false);
+  session_->SnapshotTaken(absl::OkStatus(), now_);
+  session_->StopAfterCheckpoint(absl::CancelledError("stopped"), now_);
+  EXPECT_FALSE(session_->ended());
+  session_->CheckpointWritten(absl::OkStatus(), now_);
+  EXPECT_TRUE(session_->ended());
+}
+
+TEST_F(SessionCallbacksTest, AFailureEndsTheJob) {
+  ReportUntil(-1).failing_epoch = 1;
+  Start();
+  while (!session_->ended()) {
+    const auto lease = Acquire(kWorker0);
+    ASSERT_TRUE(lease);
+    Finish(kWorker0, *lease);
+  }
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->status, absl::InvalidArgumentError("it fails"));
+  EXPECT_EQ(session_->history().size(), 2);
+}
+
+TEST_F(SessionCallbacksTest, PathsOfFilesAreChecked) {
+  ReportUntil(-1).saved_epoch = 0;
+  Start();
+  Work(/*answered=*/false);
+  ASSERT_TRUE(checkpoint_);
+  for (const char* const saves :
+       {R"([["../x.keras", false]])", R"([["/x.keras", false]])",
+        R"([["result.json", false]])", R"([["a//x.keras", false]])",
+        R"([["x.keras"]])", R"([["x.keras", 1]])", R"(["x.keras"])", "{}"}) {
+    nlohmann::json bent = *checkpoint_;
+    bent["saves"] = nlohmann::json::parse(saves);
+    EXPECT_EQ(SavedSessionFromJson(bent).status().code(),
+              absl::StatusCode::kDataLoss)
+        << saves;
+  }
 }
 
 TEST_F(SessionCallbacksTest, AStateOfOthersIsRefused) {

@@ -53,7 +53,8 @@ class ShardFilesTest : public ::testing::Test {
     auto session = Session::Create(options, absl::Now());
     ASSERT_TRUE(session.ok()) << session.status();
     SharedSession shared(*std::move(session));
-    CheckpointTaker taker(directory_, 1, Manifest(), shared, holders_);
+    ModelSaver saver(directory_, nullptr);
+    CheckpointTaker taker(directory_, 1, Manifest(), shared, holders_, saver);
     TakeCheckpoint action;
     action.step = 20;
     action.state =

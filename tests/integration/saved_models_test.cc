@@ -1,0 +1,138 @@
+// Files of models that ModelCheckpoint saves while a job trains.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/harness/small_job.h"
+#include "tests/integration/harness/time_limit.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+constexpr char kEachEpoch[] =
+    "callbacks=[{ModelCheckpoint: {filepath: 'models/{epoch:02d}.keras', "
+    "verbose: 1}}]";
+
+std::vector<std::string> Saving(std::vector<std::string> arguments,
+                                const std::vector<std::string>& sets) {
+  for (const std::string& set : sets) {
+    arguments.emplace_back("--set");
+    arguments.push_back(set);
+  }
+  return arguments;
+}
+
+std::vector<std::string> FilesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  if (!std::filesystem::exists(folder)) return names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  return names;
+}
+
+// In order, so that two runs give the same bits. The learning rate is a
+// float32, as which Keras' files have it.
+const std::vector<std::string> kExact = {
+    "data.train.shuffle=false", "optimizer={Adam: {learning_rate: 0.0078125}}"};
+
+class SavedModelsTest
+    : public ::testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(SavedModelsTest, AModelOfAnEpochGoesOnAsIfItHadNotStopped) {
+  SmallJob job;
+  std::vector<std::string> arguments = Saving({}, GetParam());
+  arguments = Saving(arguments, kExact);
+  Process run = job.Run(Saving(arguments, {"epochs=2", kEachEpoch}));
+  EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  EXPECT_THAT(FilesIn(job.output_dir() + "/models"),
+              UnorderedElementsAre("01.keras", "02.keras"));
+  for (const char* const epoch : {"1", "2"}) {
+    for (const char* const does : {"saving", "finished saving"}) {
+      EXPECT_THAT(run.Output(), HasSubstr(absl::StrCat(
+                                    "\nEpoch ", epoch, ": ", does,
+                                    " model to models/0", epoch, ".keras\n")));
+    }
+  }
+  const std::string whole = job.LastShardTensors();
+  const std::string following = job.folder() / "following.yaml";
+  WriteText(following,
+            "model: out/models/01.keras\n"
+            "data: {train: {idx: {features: train-images, labels: "
+            "train-labels}, scale: 0.00392156862745098}}\n"
+            "strategy: mirrored\n"
+            "batch_size_per_replica: 64\n"
+            "checkpoint: {every_epochs: 1}\n");
+  Process rest =
+      job.Coordinator({"run", following, "--output", job.output_dir()});
+  EXPECT_EQ(rest.Wait(kJobLimit), 0) << rest.Errors();
+  EXPECT_EQ(job.LastShardTensors(), whole);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Strategies, SavedModelsTest,
+    ::testing::Values(std::vector<std::string>{"cluster.worker=1"},
+                      std::vector<std::string>{"strategy=mirrored",
+                                               "cluster={worker: 1}"}));
+
+TEST(SavedModels, AJobNeedNoCheckpointsOfItsOwn) {
+  SmallJob job;
+  // A loss that falls by less than 100 in an epoch does not get better.
+  Process run = job.Run(Saving(
+      {}, {"checkpoint=null",
+           "callbacks=[{ModelCheckpoint: {filepath: best.weights.h5, monitor: "
+           "loss, save_best_only: true, save_weights_only: true, verbose: 1, "
+           "initial_value_threshold: 100}}, {ModelCheckpoint: {filepath: "
+           "never.keras, monitor: loss, save_best_only: true, verbose: 1, "
+           "initial_value_threshold: 0}}]"}));
+  EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  EXPECT_THAT(run.Output(), HasSubstr("\nEpoch 1: loss improved from 100.00000 "
+                                      "to "));
+  EXPECT_THAT(run.Output(), HasSubstr(", saving model to best.weights.h5\n"));
+  EXPECT_THAT(run.Output(),
+              HasSubstr("\nEpoch 3: loss did not improve from 0.00000\n"));
+  EXPECT_TRUE(std::filesystem::exists(job.output_dir() + "/best.weights.h5"));
+  EXPECT_FALSE(std::filesystem::exists(job.output_dir() + "/never.keras"));
+  // The last one stays.
+  EXPECT_THAT(FilesIn(job.output_dir() + "/checkpoint"), SizeIs(1));
+}
+
+TEST(SavedModels, AResumedJobKnowsTheBestAndMakesALostFileAgain) {
+  constexpr char kFirstOnly[] =
+      "callbacks=[{ModelCheckpoint: {filepath: best.keras, monitor: accuracy, "
+      "mode: min, save_best_only: true, verbose: 1}}]";
+  SmallJob job;
+  Process first = job.Run(Saving({}, {"epochs=1", kFirstOnly}));
+  EXPECT_EQ(first.Wait(kJobLimit), 0) << first.Errors();
+  EXPECT_THAT(first.Output(), HasSubstr("accuracy improved from None to "));
+  // As if the run had been killed once its checkpoint was there.
+  ASSERT_TRUE(std::filesystem::remove(job.output_dir() + "/best.keras"));
+  Process second = job.Run(Saving({"--resume"}, {"epochs=2", kFirstOnly}));
+  EXPECT_EQ(second.Wait(kJobLimit), 0) << second.Errors();
+  EXPECT_THAT(second.Output(),
+              HasSubstr("\nEpoch 2: accuracy did not improve from 0."));
+  EXPECT_THAT(second.Output(), Not(HasSubstr("saving model")));
+  EXPECT_TRUE(std::filesystem::exists(job.output_dir() + "/best.keras"));
+}
+
+TEST(SavedModels, AFileThatCannotBeWrittenEndsTheJob) {
+  SmallJob job;
+  std::filesystem::create_directories(job.output_dir() + "/models/01.keras");
+  Process run = job.Run(Saving({}, {kEachEpoch}));
+  EXPECT_EQ(run.Wait(kJobLimit), 1) << run.Errors();
+  EXPECT_THAT(run.Errors(),
+              HasSubstr("a callback failed: cannot save the model as "));
+  EXPECT_THAT(run.Errors(), HasSubstr("models/01.keras"));
+  EXPECT_THAT(run.Output(), Not(HasSubstr("finished saving")));
+}
+
+}  // namespace
+}  // namespace paceline
