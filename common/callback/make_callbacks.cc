@@ -8,6 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/callback/backup_and_restore.h"
 #include "common/callback/csv_logger.h"
 #include "common/callback/early_stopping.h"
 #include "common/callback/learning_rate_scheduler.h"
@@ -31,6 +32,7 @@ using CallbackPtr = std::unique_ptr<Callback>;
 // The registry of callbacks.
 const std::vector<ClassEntry<CallbackPtr>>& CallbackEntries() {
   static const auto& entries = *new std::vector<ClassEntry<CallbackPtr>>{
+      ClassEntryOf<CallbackPtr, BackupAndRestore>(),
       ClassEntryOf<CallbackPtr, CsvLogger>(),
       ClassEntryOf<CallbackPtr, EarlyStopping>(),
       ClassEntryOf<CallbackPtr, LearningRateScheduler>(),

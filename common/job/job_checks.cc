@@ -19,6 +19,7 @@
 #include "common/config/value.h"
 #include "common/data_source/sources.h"
 #include "common/data_step/data_steps.h"
+#include "common/job/backup.h"
 #include "common/job/device_name.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_files.h"
@@ -357,6 +358,12 @@ absl::Status CheckEvaluator(const v1::Job& job) {
     return ConfigError(Path("checkpoint"),
                        "missing; expected for an evaluator, which evaluates "
                        "checkpoints");
+  }
+  if (const auto backup = BackupOf(job); backup && backup->delete_checkpoint) {
+    return ConfigError(Path("callbacks"),
+                       "BackupAndRestore deletes checkpoints, which an "
+                       "evaluator evaluates; expected delete_checkpoint: "
+                       "false");
   }
   if (job.validation_steps() > 0) {
     return ConfigError(Path("validation_steps"),

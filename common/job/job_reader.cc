@@ -12,6 +12,7 @@
 #include "common/config/message_fields.h"
 #include "common/config/path.h"
 #include "common/config/yaml_reader.h"
+#include "common/job/backup.h"
 #include "common/job/job_checks.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_files.h"
@@ -64,6 +65,7 @@ absl::StatusOr<v1::Job> ReadDocument(const Value& document,
       v1::Job job,
       FieldsOf(static_cast<const v1::Job*>(nullptr)).Read(document, Path()));
   FillDefaults(document, path, job);
+  RETURN_IF_ERROR(TakeBackupPolicy(job));
   RETURN_IF_ERROR(CheckJob(job));
   if (options.named_files != nullptr) {
     const std::vector<JobFile> files = FilesOf(job);

@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -11,10 +13,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/base/errno_error.h"
 #include "common/base/exit_code.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/export/export_checkpoint.h"
+#include "common/job/backup.h"
 #include "common/job/model_file.h"
 #include "common/keras/name_match.h"
 #include "common/model/build_graph.h"
@@ -132,6 +136,26 @@ absl::Status CheckOutput(const LeaderOptions& leader) {
   return absl::OkStatus();
 }
 
+// Deletes the checkpoints of a job whose BackupAndRestore says so.
+absl::Status DeleteBackup(const LeaderOptions& leader) {
+  const std::optional<BackupAndRestore> backup = BackupOf(leader.job);
+  if (!backup || !backup->delete_checkpoint || leader.connects_only ||
+      !leader.evaluate_checkpoint.empty()) {
+    return absl::OkStatus();
+  }
+  const std::string folder = leader.output_dir + "/checkpoint";
+  // Each manifest goes first. So a run that is killed meanwhile leaves none
+  // that the next one would resume from.
+  ASSIGN_OR_RETURN(const std::vector<std::string> checkpoints,
+                   ListCheckpoints(folder));
+  for (const std::string& checkpoint : checkpoints) {
+    RETURN_IF_ERROR(DeleteCheckpoint(checkpoint));
+  }
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  return error ? ErrnoError("cannot delete", folder, error) : absl::OkStatus();
+}
+
 int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
   const absl::StatusOr<std::unique_ptr<Leader>> leader =
       Leader::Start(options.leader);
@@ -185,6 +209,10 @@ int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
   written.Update(results);
   std::cout.flush();
   own_tasks.ShutdownEvaluator(outcome.status.ok());
+  if (outcome.status.ok() && written.ok()) {
+    written = DeleteBackup(options.leader);
+    if (!written.ok()) Fail(written, kJobFailed);
+  }
   const int code =
       outcome.is_departure && is_placed_by_queue ? kRestart : ExitCode(outcome);
   // A result that is not written is a failure of the job, also of one that
@@ -199,11 +227,19 @@ int LeadJob(LeadJobOptions options, OwnTasks& own_tasks) {
   LeaderOptions& leader = options.leader;
   const absl::StatusOr<OutputLock> lock = OutputLock::Take(leader.output_dir);
   if (!lock.ok()) return Fail(lock.status(), kBadInput);
-  if (options.resumes) {
+  const bool restores = BackupOf(leader.job) && !leader.connects_only &&
+                        leader.evaluate_checkpoint.empty();
+  if (options.resumes || restores) {
     absl::StatusOr<std::string> latest =
         FindLatestCheckpoint(leader.output_dir + "/checkpoint");
-    if (!latest.ok()) return Fail(latest.status(), kBadInput);
-    leader.restore_path = *std::move(latest);
+    const bool begins = !options.resumes && absl::IsNotFound(latest.status());
+    if (!latest.ok() && !begins) return Fail(latest.status(), kBadInput);
+    if (latest.ok()) {
+      if (!std::exchange(options.resumes, true)) {
+        std::cerr << "goes on from " << *latest << ", as by --resume\n";
+      }
+      leader.restore_path = *std::move(latest);
+    }
   }
   return Lead(options, own_tasks);
 }

@@ -36,6 +36,7 @@ class OwnTasks {
 struct LeadJobOptions {
   LeaderOptions leader;
   // Whether the job resumes from the latest checkpoint in its output folder.
+  // One with a BackupAndRestore does so by itself if there is one.
   bool resumes = false;
   // Whether to print the metrics on data.test as JSON. With connects_only,
   // nothing is printed as JSON.

@@ -1,0 +1,47 @@
+#include "common/callback/backup_and_restore.h"
+
+#include "common/config/field_table.h"
+#include "common/limits.h"
+
+namespace paceline {
+
+absl::Status ReadConfig(const Value& value, const Path& path,
+                        SaveFrequency& out) {
+  out = SaveFrequency();
+  if (value == Value("epoch")) return absl::OkStatus();
+  if (!value.is_number()) return WrongType(value, path, ConfigType(&out));
+  RETURN_IF_ERROR(Codec<int64_t>::Read(value, path, out.batches));
+  return Apply(Between(1, static_cast<double>(limits::kMaxSteps)), value, path);
+}
+
+Value WriteConfig(const SaveFrequency& frequency) {
+  return frequency.batches == 0 ? Value("epoch") : Value(frequency.batches);
+}
+
+std::string ConfigType(const SaveFrequency*) {
+  return "`epoch` or number of batches";
+}
+
+const FieldTable<BackupAndRestore>& BackupAndRestore::Fields() {
+  static const auto& table = *new FieldTable<BackupAndRestore>(
+      kClassName,
+      "A job that was ended and is started again by the same command goes on "
+      "from its last checkpoint, as if by `--resume`; without a checkpoint it "
+      "begins. A job without `checkpoint` takes checkpoints as `save_freq` "
+      "says.",
+      {Only("backup_dir", "checkpoint",
+            "The folder of the job's checkpoints, below its output folder."),
+       Optional("save_freq", &BackupAndRestore::save_freq,
+                "When checkpoints are taken, unless `checkpoint` of the job "
+                "says so."),
+       Optional("double_checkpoint", &BackupAndRestore::double_checkpoint,
+                "Whether two of them stay instead of one, unless `checkpoint` "
+                "of the job says so."),
+       Optional("delete_checkpoint", &BackupAndRestore::delete_checkpoint,
+                "Whether they are deleted once the job has succeeded and its "
+                "model is written. Must be false in a job with "
+                "`checkpoint`.")});
+  return table;
+}
+
+}  // namespace paceline
