@@ -21,6 +21,10 @@ std::shared_ptr<CallbackList> Callbacks() {
   (*logger.mutable_config()->mutable_fields())["filename"].set_string_value(
       "log.csv");
   job.add_callbacks()->set_class_name("TensorBoard");
+  v1::KerasObject& checkpoint = *job.add_callbacks();
+  checkpoint.set_class_name("ModelCheckpoint");
+  (*checkpoint.mutable_config()->mutable_fields())["filepath"].set_string_value(
+      "{epoch:02d}.keras");
   auto callbacks = MakeCallbacks(job, ContextOf(job, {}));
   CHECK(callbacks.ok()) << callbacks.status();
   return *std::move(callbacks);
