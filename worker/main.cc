@@ -60,6 +60,8 @@ struct WorkerFlags {
   std::vector<std::string> overrides;
   std::string output_dir;
   bool resume = false;
+  // --allow-exec, which a daemon has, too.
+  bool allows_exec = false;
   double checkpoint_timeout_seconds = 0;
   DataOptions data;
 };
@@ -139,6 +141,7 @@ absl::StatusOr<int> Lead(const TaskPlace& place, const WorkerFlags& flags,
   leader.listen_address = place.listen_address;
   leader.output_dir = std::filesystem::absolute(flags.output_dir).string();
   leader.process_start = start;
+  leader.allows_exec = flags.allows_exec;
   leader.progress = &std::cout;
   leader.is_terminal = isatty(STDOUT_FILENO) == 1;
   InProcessWorker own_task(std::move(worker));
@@ -236,6 +239,7 @@ int main(int argc, char** argv) {
           program.type(), PACELINE_VERSION, app, argc, argv)) {
     return *code;
   }
+  flags.allows_exec = daemon.allow_exec;
   paceline::StartLogging("worker", /*quiet=*/predict.parsed());
   if (predict.parsed()) return paceline::RunPrediction(predict_options);
   if (program.IsDaemon()) {

@@ -11,12 +11,27 @@ absl::Status Callback::Prepare(const CallbackContext& /*context*/,
   return absl::OkStatus();
 }
 
+void Callback::TrainingBegan(Decision& /*decision*/) {}
+
 void Callback::EpochBegan(const EpochStart& /*start*/, Decision& /*decision*/) {
 }
+
+void Callback::BatchEnded(const BatchEnd& /*end*/, Decision& /*decision*/) {}
+
+void Callback::ValidationBegan(int /*epoch*/, Decision& /*decision*/) {}
+
+void Callback::ValidationEnded(int /*epoch*/, const Logs& /*logs*/,
+                               Decision& /*decision*/) {}
 
 void Callback::EpochEnded(EpochEnd& /*end*/, Decision& /*decision*/) {}
 
 void Callback::TrainingEnded(Decision& /*decision*/) {}
+
+absl::Status Callback::Answered(const RunCommand& /*run*/,
+                                const absl::StatusOr<std::string>& /*output*/,
+                                Decision& /*decision*/) {
+  return absl::OkStatus();
+}
 
 nlohmann::json Callback::Save() const { return nlohmann::json::object(); }
 

@@ -6,6 +6,7 @@
 #ifndef PACELINE_COMMON_CALLBACK_CALLBACK_H_
 #define PACELINE_COMMON_CALLBACK_CALLBACK_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,7 +17,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "common/callback/logs.h"
 #include "nlohmann/json_fwd.hpp"
 
@@ -28,6 +31,11 @@ class Path;
 // Whether a metric is better if it is larger or smaller.
 enum class Direction { kUp, kDown };
 
+// What errors expect where callbacks may not run programs.
+inline constexpr char kAllowExec[] =
+    "--allow-exec of the daemons of a service, or of the task of TF_CONFIG "
+    "that leads";
+
 // What callbacks know of the job.
 struct CallbackContext {
   // The keys in the logs of training for which Keras knows which values are
@@ -37,6 +45,9 @@ struct CallbackContext {
   bool has_rate_schedule = false;
   // The names of the loss and the metrics, as the logs of training have them.
   std::set<std::string> log_names = {};
+  // Whether callbacks may run programs and send to addresses: where only its
+  // files bound a job, kAllowExec has to allow it.
+  bool allows_exec = true;
   // The job's own terminate_on_nan.
   bool terminates_on_nan = true;
   // The size of a file in the output folder, in bytes; 0 if there is none.
@@ -56,6 +67,24 @@ struct EpochStart {
   int num_replicas = 1;
 };
 
+// Training steps have ended. Progress comes in groups of steps, so a group has
+// one event, in the place of Keras' one for each batch.
+struct BatchEnd {
+  // From 0.
+  int epoch = 0;
+  // The last of the group, by its number in the epoch, from 0.
+  int64_t batch = 0;
+  // How many steps the group has.
+  int64_t count = 1;
+  // Steps of the job so far.
+  int64_t steps = 0;
+  // The means since the epoch began, as the progress bar has them, sorted by
+  // key.
+  Logs logs;
+  // Of the next step.
+  double learning_rate = 0;
+};
+
 // An epoch has ended, its validation included.
 struct EpochEnd {
   // From 0.
@@ -67,6 +96,8 @@ struct EpochEnd {
   double learning_rate = 0;
   // Updates so far, as Keras counts them.
   int64_t iterations = 0;
+  // Steps of the job so far.
+  int64_t steps = 0;
 };
 
 // --- What callbacks ask of the leader ----------------------------------------
@@ -99,8 +130,30 @@ struct WriteScalars {
 struct WriteModelGraph {
   std::string folder;
 };
-using CallbackOutput = std::variant<ShowMessage, ShowWarning, WriteToFile,
-                                    WriteScalars, WriteModelGraph>;
+// Runs a program, and then calls Answered of the callback that asks for it.
+struct RunCommand {
+  // The place of the callback in the job's list, from 0. CallbackList sets it.
+  size_t callback = 0;
+  // The program and its arguments.
+  std::vector<std::string> command;
+  // Its standard input.
+  std::string input;
+  absl::Duration timeout;
+  // Whether the job waits for the answer: no lease is handed out before it.
+  // Otherwise only the end of the epoch waits.
+  bool is_awaited = true;
+};
+// Sends a request by HTTP, which may fail with a warning. Nothing waits for it.
+struct PostLogs {
+  std::string url;
+  // "Name: value".
+  std::vector<std::string> headers;
+  std::string body;
+  std::string warning;
+};
+using CallbackOutput =
+    std::variant<ShowMessage, ShowWarning, WriteToFile, WriteScalars,
+                 WriteModelGraph, RunCommand, PostLogs>;
 
 // The model as it is at the end of this epoch, as a file.
 struct SaveModel {
@@ -142,11 +195,27 @@ class Callback {
   // The file or folder that it writes to; "": none.
   virtual std::string output_path() const { return ""; }
 
+  // Whether BatchEnded is called.
+  virtual bool hears_batches() const { return false; }
+
   // Events. The next epoch does not begin before an EpochEnded is over.
+  virtual void TrainingBegan(Decision& decision);
   virtual void EpochBegan(const EpochStart& start, Decision& decision);
+  // What is decided holds from the next lease of steps. Where training stops,
+  // the epoch ends with the leases that are open.
+  virtual void BatchEnded(const BatchEnd& end, Decision& decision);
+  // Between the training of an epoch and its end. The logs are sorted, and
+  // their keys have no "val_".
+  virtual void ValidationBegan(int epoch, Decision& decision);
+  virtual void ValidationEnded(int epoch, const Logs& logs, Decision& decision);
   virtual void EpochEnded(EpochEnd& end, Decision& decision);
   // After the last epoch and its checkpoint.
   virtual void TrainingEnded(Decision& decision);
+  // A program that it asked for has ended: `output` is what it printed, or why
+  // it failed. An error ends the job.
+  virtual absl::Status Answered(const RunCommand& run,
+                                const absl::StatusOr<std::string>& output,
+                                Decision& decision);
 
   // The state after some events, an object; {}: it has none.
   virtual nlohmann::json Save() const;

@@ -1,12 +1,15 @@
 #include "common/callback/callback_list.h"
 
 #include <string>
+#include <variant>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/object_reader.h"
+#include "glog/logging.h"
 #include "nlohmann/json.hpp"
 
 namespace paceline {
@@ -21,21 +24,73 @@ std::string ListText(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Decision CallbackList::EpochBegan(const EpochStart& start) {
+bool CallbackList::hears_batches() const {
+  return absl::c_any_of(callbacks_, [](const auto& callback) {
+    return callback->hears_batches();
+  });
+}
+
+Decision CallbackList::Tell(
+    absl::FunctionRef<void(Callback&, Decision&)> event) {
   Decision decision;
-  for (const auto& callback : callbacks_) callback->EpochBegan(start, decision);
+  for (size_t i = 0; i < callbacks_.size(); ++i) {
+    size_t next = decision.outputs.size();
+    event(*callbacks_[i], decision);
+    for (; next < decision.outputs.size(); ++next) {
+      auto* const run = std::get_if<RunCommand>(&decision.outputs[next]);
+      if (run != nullptr) run->callback = i;
+    }
+  }
   return decision;
+}
+
+Decision CallbackList::TrainingBegan() {
+  return Tell([](Callback& callback, Decision& decision) {
+    callback.TrainingBegan(decision);
+  });
+}
+
+Decision CallbackList::EpochBegan(const EpochStart& start) {
+  return Tell([&](Callback& callback, Decision& decision) {
+    callback.EpochBegan(start, decision);
+  });
+}
+
+Decision CallbackList::BatchEnded(const BatchEnd& end) {
+  return Tell([&](Callback& callback, Decision& decision) {
+    if (callback.hears_batches()) callback.BatchEnded(end, decision);
+  });
+}
+
+Decision CallbackList::ValidationBegan(int epoch) {
+  return Tell([&](Callback& callback, Decision& decision) {
+    callback.ValidationBegan(epoch, decision);
+  });
+}
+
+Decision CallbackList::ValidationEnded(int epoch, const Logs& logs) {
+  return Tell([&](Callback& callback, Decision& decision) {
+    callback.ValidationEnded(epoch, logs, decision);
+  });
 }
 
 Decision CallbackList::EpochEnded(EpochEnd end) {
-  Decision decision;
-  for (const auto& callback : callbacks_) callback->EpochEnded(end, decision);
-  return decision;
+  return Tell([&](Callback& callback, Decision& decision) {
+    callback.EpochEnded(end, decision);
+  });
 }
 
 Decision CallbackList::TrainingEnded() {
+  return Tell([](Callback& callback, Decision& decision) {
+    callback.TrainingEnded(decision);
+  });
+}
+
+absl::StatusOr<Decision> CallbackList::Answered(
+    const RunCommand& run, const absl::StatusOr<std::string>& output) {
+  CHECK_LT(run.callback, callbacks_.size());
   Decision decision;
-  for (const auto& callback : callbacks_) callback->TrainingEnded(decision);
+  RETURN_IF_ERROR(callbacks_[run.callback]->Answered(run, output, decision));
   return decision;
 }
 

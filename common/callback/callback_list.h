@@ -3,10 +3,13 @@
 #define PACELINE_COMMON_CALLBACK_CALLBACK_LIST_H_
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "common/callback/callback.h"
 #include "nlohmann/json_fwd.hpp"
 
@@ -20,10 +23,20 @@ class CallbackList {
   explicit CallbackList(std::vector<std::unique_ptr<Callback>> callbacks)
       : callbacks_(std::move(callbacks)) {}
 
+  // Whether a callback does.
+  bool hears_batches() const;
+
   // See Callback. They return what was decided.
+  Decision TrainingBegan();
   Decision EpochBegan(const EpochStart& start);
+  Decision BatchEnded(const BatchEnd& end);
+  Decision ValidationBegan(int epoch);
+  Decision ValidationEnded(int epoch, const Logs& logs);
   Decision EpochEnded(EpochEnd end);
   Decision TrainingEnded();
+  // Tells the callback that has asked for the program.
+  absl::StatusOr<Decision> Answered(const RunCommand& run,
+                                    const absl::StatusOr<std::string>& output);
 
   // A list with the class and the state of each callback.
   nlohmann::json Save() const;
@@ -33,6 +46,9 @@ class CallbackList {
   absl::Status Restore(const nlohmann::json& saved, const std::string& where);
 
  private:
+  // Tells all of an event.
+  Decision Tell(absl::FunctionRef<void(Callback&, Decision&)> event);
+
   std::vector<std::unique_ptr<Callback>> callbacks_;
 };
 

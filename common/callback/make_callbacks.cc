@@ -11,9 +11,11 @@
 #include "common/callback/backup_and_restore.h"
 #include "common/callback/csv_logger.h"
 #include "common/callback/early_stopping.h"
+#include "common/callback/exec.h"
 #include "common/callback/learning_rate_scheduler.h"
 #include "common/callback/model_checkpoint.h"
 #include "common/callback/reduce_lr_on_plateau.h"
+#include "common/callback/remote_monitor.h"
 #include "common/callback/tensor_board.h"
 #include "common/callback/terminate_on_nan.h"
 #include "common/config/class_entry.h"
@@ -35,9 +37,11 @@ const std::vector<ClassEntry<CallbackPtr>>& CallbackEntries() {
       ClassEntryOf<CallbackPtr, BackupAndRestore>(),
       ClassEntryOf<CallbackPtr, CsvLogger>(),
       ClassEntryOf<CallbackPtr, EarlyStopping>(),
+      ClassEntryOf<CallbackPtr, Exec>(),
       ClassEntryOf<CallbackPtr, LearningRateScheduler>(),
       ClassEntryOf<CallbackPtr, ModelCheckpoint>(),
       ClassEntryOf<CallbackPtr, ReduceLrOnPlateau>(),
+      ClassEntryOf<CallbackPtr, RemoteMonitor>(),
       ClassEntryOf<CallbackPtr, TensorBoard>(),
       ClassEntryOf<CallbackPtr, TerminateOnNan>(),
   };

@@ -1,6 +1,7 @@
 #include "common/callback/tensor_board.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -32,7 +33,11 @@ const FieldTable<TensorBoard>& TensorBoard::Fields() {
                 "Whether the model is written, for the page of graphs."),
        Only("write_images", false, "Pictures of the variables."),
        Only("write_steps_per_second", false, "A curve of the speed."),
-       Only("update_freq", "epoch", "When values are written."),
+       Optional("update_freq", &TensorBoard::update_freq,
+                "After how many steps of training values are also written, as "
+                "`batch_loss`; `batch`: 1; `epoch`: only where an epoch ends. "
+                "Progress comes in groups of steps: each has one point at "
+                "most."),
        Only("profile_batch", 0, "A profile of some steps."),
        Only("embeddings_freq", 0, "The variables of embeddings."),
        Only("embeddings_metadata", nullptr, "Names of what is embedded.")},
@@ -50,6 +55,16 @@ void TensorBoard::EpochBegan(const EpochStart& /*start*/, Decision& decision) {
   if (!write_graph || std::exchange(has_graph_, true)) return;
   decision.outputs.emplace_back(
       WriteModelGraph{absl::StrCat(log_dir, "/train")});
+}
+
+void TensorBoard::BatchEnded(const BatchEnd& end, Decision& decision) {
+  const std::optional<int64_t> step = update_freq.StepIn(end);
+  if (!step) return;
+  WriteScalars train{absl::StrCat(log_dir, "/train"), *step, {}};
+  for (const auto& [key, value] : end.logs) {
+    train.scalars.emplace_back(absl::StrCat("batch_", key), value);
+  }
+  decision.outputs.emplace_back(std::move(train));
 }
 
 void TensorBoard::EpochEnded(EpochEnd& end, Decision& decision) {

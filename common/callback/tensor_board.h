@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "common/callback/callback.h"
+#include "common/callback/update_frequency.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace paceline {
@@ -18,6 +19,8 @@ class FieldTable;
 // The run "train" has epoch_<key> of each key of the logs, by epoch from 0, and
 // epoch_learning_rate; the run "validation" has epoch_<key> of each
 // "val_<key>", and evaluation_<key>_vs_iterations by calls of the optimizer.
+// With `update_freq`, "train" also has batch_<key> by steps of the job from 1;
+// of a group of steps, only the last that has points gets them.
 class TensorBoard final : public Callback {
  public:
   static constexpr char kClassName[] = "TensorBoard";
@@ -28,12 +31,15 @@ class TensorBoard final : public Callback {
   absl::Status Prepare(const CallbackContext& context,
                        const Path& path) override;
   void EpochBegan(const EpochStart& start, Decision& decision) override;
+  bool hears_batches() const override { return update_freq.steps > 0; }
+  void BatchEnded(const BatchEnd& end, Decision& decision) override;
   void EpochEnded(EpochEnd& end, Decision& decision) override;
   nlohmann::json Save() const override;
   absl::Status Restore(const ObjectReader& state) override;
 
   std::string log_dir = "logs";
   bool write_graph = true;
+  UpdateFrequency update_freq;
 
  private:
   bool has_graph_ = false;

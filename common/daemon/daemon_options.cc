@@ -158,6 +158,11 @@ void DaemonFlags::AddTo(CLI::App& app) {
                  "tasks fetch: https://host/folder/, s3://bucket/.")
       ->allow_extra_args(false)
       ->group(kGroup);
+  app.add_flag("--allow-exec", allow_exec,
+               "Callbacks of jobs that are led here may run programs (Exec) "
+               "and send to any address (RemoteMonitor), as this user. Also "
+               "for a task of TF_CONFIG that leads.")
+      ->group(kGroup);
   app.add_option("--secret-file", secret_file,
                  "File with the service's secret; instead of the environment "
                  "variable PACELINE_SECRET_FILE.")
@@ -194,6 +199,7 @@ absl::StatusOr<DaemonOptions> ResolveDaemonOptions(const DaemonFlags& flags,
     }
     options.advertised_host = host->host;
   }
+  options.allows_exec = flags.allow_exec;
   RETURN_IF_ERROR(AddData(flags.data, options));
   options.data_access.cache = place.data.cache.empty()
                                   ? options.work_folder + "/data-cache"

@@ -35,6 +35,7 @@ struct DaemonFlags {
   std::vector<std::string> labels;
   std::string advertise;
   std::vector<std::string> data;
+  bool allow_exec = false;
   std::string secret_file;
 
   void AddTo(CLI::App& app);
@@ -74,6 +75,8 @@ struct DaemonOptions {
   std::string advertised_host;
   // Folders outside the jobs' own that jobs may read, absolute.
   std::vector<std::string> data_folders;
+  // See CallbackContext.
+  bool allows_exec = false;
   // How tasks fetch data by URL, and which: only what --data allows.
   DataOptions data_access;
   std::optional<JobSecret> secret;

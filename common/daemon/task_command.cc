@@ -36,6 +36,7 @@ absl::Status AddLeadersOptions(const v1::TaskOrder& order,
   for (const std::string& folder : options.data_folders) {
     command.push_back(absl::StrCat("--data=", folder));
   }
+  if (options.allows_exec) command.emplace_back("--allow-exec");
   Append(options.data_access.Arguments(), command);
   const absl::Status checkpoint =
       FindLatestCheckpoint(

@@ -124,6 +124,7 @@ absl::StatusOr<LeaderOptions> MakeOptions(const LeadOptions& options) {
   leader.output_dir = options.output_dir;
   leader.start_timeout = limits::kStartTimeout;
   leader.process_start = options.process_start;
+  leader.allows_exec = options.allow_exec;
   leader.progress = &std::cout;
   return leader;
 }
@@ -147,6 +148,8 @@ void LeadOptions::AddTo(CLI::App& verb) {
                   "A folder outside the job's that the job may read.");
   data_access.AddTo(verb);
   data_access.AddFromTo(verb);
+  verb.add_flag("--allow-exec", allow_exec,
+                "The job's callbacks may run programs and send to addresses.");
   verb.add_flag("--resume", resume,
                 "Goes on from the checkpoint in the output folder.");
   verb.add_option("--lifetime_fd", lifetime_fd,

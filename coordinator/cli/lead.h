@@ -32,6 +32,7 @@ struct LeadOptions {
   std::vector<std::string> data_folders;
   // The URLs that its data may have, and, for an evaluator, their cache.
   DataOptions data_access;
+  bool allow_exec = false;
   bool resume = false;
   // See Child.
   int lifetime_fd = -1;

@@ -97,6 +97,8 @@ absl::StatusOr<LeaderOptions> MakeLeaderOptions(const RunOptions& options,
   leader.version = PACELINE_VERSION;
   leader.start_timeout = absl::Seconds(options.start_timeout_seconds);
   leader.process_start = options.process_start;
+  // The user who starts the run chooses the job.
+  leader.allows_exec = true;
   leader.connects_only = options.connects_only;
   leader.progress = evaluate || options.connects_only ? nullptr : &std::cout;
   leader.is_terminal = isatty(STDOUT_FILENO) == 1;

@@ -203,8 +203,17 @@ void HttpServer::Serve(FileDescriptor socket) {
     if (more.empty()) return;
     text += more;
   }
-  const TestRequest request =
-      ParseRequest(absl::string_view(text).substr(0, text.find("\r\n\r\n")));
+  const size_t head_size = text.find("\r\n\r\n");
+  TestRequest request =
+      ParseRequest(absl::string_view(text).substr(0, head_size));
+  request.body = text.substr(head_size + 4);
+  size_t body_size = 0;
+  (void)absl::SimpleAtoi(request.Header("content-length"), &body_size);
+  while (request.body.size() < body_size) {
+    const std::string more = connection.Receive();
+    if (more.empty()) return;
+    request.body += more;
+  }
   {
     MutexLock lock(mutex_);
     requests_.push_back(request);

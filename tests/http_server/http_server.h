@@ -26,6 +26,8 @@ struct TestRequest {
   std::string target;
   // By name in lower case.
   std::map<std::string, std::string> headers;
+  // As long as Content-Length says.
+  std::string body;
 
   std::string Header(const std::string& name) const;
 };

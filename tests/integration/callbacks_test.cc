@@ -95,10 +95,12 @@ TEST(CallbacksFileTest, AFileThatCannotBeWrittenEndsTheJob) {
 TEST(CallbacksTensorBoardTest, GetsAFileForEachRun) {
   SmallJob job;
   Process run = job.Run({"--set", "data.validation_split=0.25", "--set",
-                         "callbacks=[{TensorBoard: {log_dir: board}}]"});
+                         "callbacks=[{TensorBoard: {log_dir: board, "
+                         "update_freq: batch}}]"});
   EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
   for (const auto& [name, tag] :
        {std::pair("train", "epoch_learning_rate"),
+        std::pair("train", "batch_loss"),
         std::pair("validation", "evaluation_loss_vs_iterations")}) {
     std::vector<std::string> files;
     for (const auto& entry : std::filesystem::directory_iterator(

@@ -72,4 +72,14 @@ absl::Status CallbackWriter::CarryOut(const WriteModelGraph& write) {
   return event_files_.WriteModel(PathOf(write.folder), *json);
 }
 
+absl::Status CallbackWriter::CarryOut(const RunCommand& run) {
+  commands_.Add(run);
+  return absl::OkStatus();
+}
+
+absl::Status CallbackWriter::CarryOut(const PostLogs& post) {
+  posts_.Add(post);
+  return absl::OkStatus();
+}
+
 }  // namespace paceline

@@ -10,7 +10,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/callback/callback.h"
+#include "common/session/leader/command_runner.h"
 #include "common/session/leader/event_files.h"
+#include "common/session/leader/http_posts.h"
 
 namespace paceline {
 
@@ -19,12 +21,16 @@ class CallbackWriter {
  public:
   // Files lie below `output_dir`. `progress` is the stream of the progress bar,
   // which must outlive the writer; null: messages are not shown. `model_json`:
-  // the job's model, as Keras' to_json gives it.
+  // the job's model, as Keras' to_json gives it. `commands` and
+  // `posts` get the programs and the requests.
   CallbackWriter(std::string output_dir, std::ostream* progress,
-                 std::function<absl::StatusOr<std::string>()> model_json)
+                 std::function<absl::StatusOr<std::string>()> model_json,
+                 CommandRunner& commands, HttpPosts& posts)
       : output_dir_(std::move(output_dir)),
         progress_(progress),
-        model_json_(std::move(model_json)) {}
+        model_json_(std::move(model_json)),
+        commands_(commands),
+        posts_(posts) {}
 
   // Errors name the file.
   absl::Status Serve(const CallbackOutput& output);
@@ -35,11 +41,15 @@ class CallbackWriter {
   absl::Status CarryOut(const WriteToFile& write);
   absl::Status CarryOut(const WriteScalars& write);
   absl::Status CarryOut(const WriteModelGraph& write);
+  absl::Status CarryOut(const RunCommand& run);
+  absl::Status CarryOut(const PostLogs& post);
   std::string PathOf(const std::string& path) const;
 
   const std::string output_dir_;
   std::ostream* const progress_;
   const std::function<absl::StatusOr<std::string>()> model_json_;
+  CommandRunner& commands_;
+  HttpPosts& posts_;
   EventFiles event_files_;
 };
 

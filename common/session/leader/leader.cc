@@ -119,6 +119,7 @@ absl::StatusOr<std::string> ModelJson(const v1::Job& job,
 absl::StatusOr<std::shared_ptr<CallbackList>> MakeLeadersCallbacks(
     const LeaderOptions& options, const JobModel& model) {
   CallbackContext context = ContextOf(options.job, SpecsOf(model.objectives));
+  context.allows_exec = options.allows_exec;
   context.output_size = [&](const std::string& path) {
     return FileSize(absl::StrCat(options.output_dir, "/", path)).value_or(0);
   };
@@ -205,8 +206,16 @@ Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
       session_(std::move(session)),
       service_(session_),
       progress_bar_(options_.progress, options_.is_terminal, options_.job),
-      callback_writer_(options_.output_dir, options_.progress,
-                       [this] { return ModelJson(options_.job, *model_); }),
+      commands_([this](const RunCommand& run,
+                       const absl::StatusOr<std::string>& output) {
+        session_.Handle([&](Session& session, absl::Time now) {
+          session.CommandEnded(run, output, now);
+        });
+      }),
+      callback_writer_(
+          options_.output_dir, options_.progress,
+          [this] { return ModelJson(options_.job, *model_); }, commands_,
+          posts_),
       model_saver_(options_.output_dir, [this](const SaveModel& save,
                                                const absl::Status& status) {
         CallbackServed(status);
@@ -246,12 +255,15 @@ Outcome Leader::Run(const std::function<void()>& poll) {
              all_gone ? absl::ZeroDuration() : kLoopInterval)) {
       std::visit([this](const auto& each) { CarryOut(each); }, action);
     }
+    commands_.Poll();
+    posts_.Poll();
     if (worker_checkpoints_ != nullptr) worker_checkpoints_->Poll();
     if (checkpoints_ != nullptr) checkpoints_->Poll();
     model_saver_.Poll();
     ShowProgress();
   }
   health_.EndBeats();
+  posts_.Finish();
   session_.Close();
   shards_.reset();
   if (checkpoints_ != nullptr) {
@@ -374,6 +386,7 @@ void Leader::CarryOut(const TestEnded& action) {
 }
 
 void Leader::CarryOut(const Ended& action) {
+  commands_.Cancel();
   // The job may have ended well before its last output failed.
   outcome_.status = action.status.ok() ? callbacks_status_ : action.status;
   outcome_.task = action.task;

@@ -26,7 +26,9 @@
 #include "common/rpc/tls.h"
 #include "common/session/leader/callback_writer.h"
 #include "common/session/leader/checkpoint_taker.h"
+#include "common/session/leader/command_runner.h"
 #include "common/session/leader/coordinator_service.h"
+#include "common/session/leader/http_posts.h"
 #include "common/session/leader/model_saver.h"
 #include "common/session/leader/outcome.h"
 #include "common/session/leader/progress_bar.h"
@@ -57,6 +59,8 @@ struct LeaderOptions {
   // a restart.
   bool is_placed_by_queue = false;
   std::string evaluate_checkpoint;
+  // See CallbackContext.
+  bool allows_exec = false;
   // The folder of the checkpoint to resume from; "": starts anew.
   std::string restore_path;
   absl::Duration start_timeout;
@@ -136,6 +140,8 @@ class Leader {
   std::unique_ptr<ShardCalls> shards_;
   std::unique_ptr<WorkerCheckpoints> worker_checkpoints_;
   ProgressBar progress_bar_;
+  CommandRunner commands_;
+  HttpPosts posts_;
   CallbackWriter callback_writer_;
   ModelSaver model_saver_;
   std::unique_ptr<CheckpointTaker> checkpoints_;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "common/job/job_model.h"
 #include "common/optimizer/learning_rate.h"
+#include "glog/logging.h"
 
 namespace paceline {
 namespace {
@@ -27,6 +29,7 @@ CallbackFlow::CallbackFlow(const SessionOptions& options, int world_size)
                      ? options.callbacks
                      : std::make_shared<CallbackList>()),
       scheduled_rate_(options.learning_rate),
+      hears_batches_(callbacks_->hears_batches()),
       replicas_(IsSynchronous(options.job)
                     ? ReplicaCount(options.job, world_size)
                     : 1),
@@ -47,14 +50,50 @@ absl::Status CallbackFlow::Restore(const SavedSession& saved) {
   return callbacks_->Restore(saved.callbacks, "session.callbacks");
 }
 
+void CallbackFlow::TrainingBegan(std::vector<Action>& actions) {
+  Obey(callbacks_->TrainingBegan(), actions);
+}
+
 void CallbackFlow::EpochBegan(int epoch, int64_t steps,
                               std::vector<Action>& actions) {
-  epoch_ = epoch;
+  GoesOn(epoch, /*told_steps=*/0);
   Obey(callbacks_->EpochBegan({.epoch = epoch,
                                .learning_rate = RateAfter(steps),
                                .steps = steps,
                                .num_replicas = replicas_}),
        actions);
+}
+
+void CallbackFlow::GoesOn(int epoch, int64_t told_steps) {
+  epoch_ = epoch;
+  told_steps_ = told_steps;
+}
+
+void CallbackFlow::Progressed(const ProgressView& progress, int64_t steps,
+                              std::vector<Action>& actions) {
+  const int64_t count = progress.steps_done - told_steps_;
+  // A worker may report steps before their losses.
+  if (count <= 0 || progress.logs.empty()) return;
+  told_steps_ = progress.steps_done;
+  BatchEnd end;
+  end.epoch = progress.epoch;
+  end.batch = progress.steps_done - 1;
+  end.count = count;
+  end.steps = steps;
+  end.logs = progress.logs;
+  std::sort(end.logs.begin(), end.logs.end());
+  end.learning_rate = RateAfter(steps);
+  Obey(callbacks_->BatchEnded(end), actions);
+}
+
+void CallbackFlow::ValidationBegan(int epoch, std::vector<Action>& actions) {
+  Obey(callbacks_->ValidationBegan(epoch), actions);
+}
+
+void CallbackFlow::ValidationEnded(int epoch, Logs logs,
+                                   std::vector<Action>& actions) {
+  std::sort(logs.begin(), logs.end());
+  Obey(callbacks_->ValidationEnded(epoch, logs), actions);
 }
 
 void CallbackFlow::EpochEnded(const EpochRecord& record, int64_t steps,
@@ -64,12 +103,27 @@ void CallbackFlow::EpochEnded(const EpochRecord& record, int64_t steps,
            {.epoch = record.epoch,
             .logs = LogsOf(record),
             .learning_rate = RateAfter(steps),
-            .iterations = (initial_iterations_ + steps) / calls_per_update_}),
+            .iterations = (initial_iterations_ + steps) / calls_per_update_,
+            .steps = steps}),
        actions);
 }
 
 void CallbackFlow::TrainingEnded(std::vector<Action>& actions) {
   Obey(callbacks_->TrainingEnded(), actions);
+}
+
+void CallbackFlow::Answered(const RunCommand& run,
+                            const absl::StatusOr<std::string>& output,
+                            std::vector<Action>& actions) {
+  --open_;
+  if (run.is_awaited) --awaited_;
+  CHECK(open_ >= awaited_ && awaited_ >= 0) << "it was not asked for";
+  absl::StatusOr<Decision> decision = callbacks_->Answered(run, output);
+  if (decision.ok()) {
+    Obey(*std::move(decision), actions);
+  } else {
+    failure_.Update(decision.status());
+  }
 }
 
 double CallbackFlow::RateAfter(int64_t steps) const {
@@ -82,6 +136,12 @@ void CallbackFlow::Obey(Decision decision, std::vector<Action>& actions) {
   failure_.Update(decision.failure);
   saves_.insert(saves_.end(), decision.saves.begin(), decision.saves.end());
   if (decision.outputs.empty()) return;
+  for (const CallbackOutput& output : decision.outputs) {
+    const auto* const run = std::get_if<RunCommand>(&output);
+    if (run == nullptr) continue;
+    ++open_;
+    if (run->is_awaited) ++awaited_;
+  }
   actions.emplace_back(ServeCallbacks{std::move(decision.outputs)});
 }
 

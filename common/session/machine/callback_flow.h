@@ -6,10 +6,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "common/callback/callback_list.h"
 #include "common/session/machine/saved_session.h"
 #include "common/session/machine/session.h"
@@ -31,10 +33,28 @@ class CallbackFlow {
   absl::Status Restore(const SavedSession& saved);
 
   // Events; the job has taken `steps` steps so far.
+  void TrainingBegan(std::vector<Action>& actions);
   void EpochBegan(int epoch, int64_t steps, std::vector<Action>& actions);
+  void ValidationBegan(int epoch, std::vector<Action>& actions);
+  void ValidationEnded(int epoch, Logs logs, std::vector<Action>& actions);
   void EpochEnded(const EpochRecord& record, int64_t steps,
                   std::vector<Action>& actions);
+  // Only the progress of training need be told, and only if a callback
+  // `hears_batches`. Progress that has not grown is no event.
+  bool hears_batches() const { return hears_batches_; }
+  void Progressed(const ProgressView& progress, int64_t steps,
+                  std::vector<Action>& actions);
+  // An epoch goes on of which an earlier run has told so many steps.
+  void GoesOn(int epoch, int64_t told_steps);
   void TrainingEnded(std::vector<Action>& actions);
+
+  // A program that a callback asked for has ended; see Callback::Answered.
+  void Answered(const RunCommand& run,
+                const absl::StatusOr<std::string>& output,
+                std::vector<Action>& actions);
+  // Whether programs have not answered yet: any, or one for which leases wait.
+  bool AwaitsAnswers() const { return open_ > 0; }
+  bool HoldsLeases() const { return awaited_ > 0; }
 
   // Whether a callback has ended training.
   bool stopped() const { return stopped_; }
@@ -47,8 +67,8 @@ class CallbackFlow {
   bool awaits_checkpoint() const { return !saves_.empty(); }
   // These files, which the checkpoint that is being taken is for.
   std::vector<SaveModel> TakeSaves() { return std::exchange(saves_, {}); }
-  // Why the job cannot go on: a callback says so, or no step can have the
-  // learning rate that was decided.
+  // Why the job cannot go on: a callback says so, a program has failed, or no
+  // step can have the learning rate that was decided.
   const absl::Status& failure() const { return failure_; }
 
  private:
@@ -58,6 +78,7 @@ class CallbackFlow {
 
   std::shared_ptr<CallbackList> callbacks_;
   std::function<double(int64_t)> scheduled_rate_;
+  bool hears_batches_ = false;
   // How many replicas take each step together.
   int replicas_ = 1;
   // Steps in an update of the optimizer.
@@ -65,8 +86,12 @@ class CallbackFlow {
   // Calls of the optimizer before the job.
   int64_t initial_iterations_ = 0;
 
-  // The epoch of the last event.
+  // The epoch of the last event, and its steps of which batch events told.
   int epoch_ = 0;
+  int64_t told_steps_ = 0;
+  // Programs that have not answered, and those of them that are awaited.
+  int open_ = 0;
+  int awaited_ = 0;
   bool stopped_ = false;
   std::optional<double> learning_rate_;
   std::vector<SaveModel> saves_;

@@ -101,6 +101,7 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
   epoch_examples_ =
       steps_per_epoch_ > 0 ? steps_per_epoch_ * step_batch_size_ : sizes.train;
   sizes_.validation = validation_.Examples(sizes.validation);
+  callbacks_.TrainingBegan(actions_);
   if (!restored_) {
     epoch_ = first_epoch_;
     BeginEpoch(StartOfEpoch(), now);
@@ -143,6 +144,8 @@ bool JobFlow::has_ended_early() const {
     case Stage::kFinishing:
     case Stage::kDone:
       return false;
+    case Stage::kEpochEnded:
+      return !checkpoints_;
     default:
       return !writing_;
   }
@@ -153,12 +156,13 @@ bool JobFlow::EarlyCheckpointDue() const {
 }
 
 std::optional<v1::Lease> JobFlow::Grant(TaskId worker, int live_workers) {
+  if (callbacks_.HoldsLeases()) return std::nullopt;
   switch (stage_) {
     case Stage::kTraining:
       // Workers that share a lease need each other to finish it, so they join
       // open ones also if the job ends early.
       return table_->Grant(worker, live_workers,
-                           ends_early_ ? 0 : StepsToCheckpoint(),
+                           ends_early_ ? 0 : StepsToLease(),
                            callbacks_.learning_rate());
     case Stage::kValidating:
     case Stage::kTesting:
@@ -174,6 +178,7 @@ absl::StatusOr<bool> JobFlow::Report(TaskId worker, const LeaseReport& report,
                                      absl::Time now) {
   if (!table_) return false;
   ASSIGN_OR_RETURN(const bool finished, table_->Report(worker, report));
+  TellProgress();
   if (finished) Advance(now);
   return finished;
 }
@@ -189,9 +194,17 @@ absl::Status JobFlow::Fenced(TaskId worker,
                              absl::Time now) {
   if (stage_ == Stage::kTraining) {
     RETURN_IF_ERROR(table_->ReturnRest(worker, records));
+    TellProgress();
     Advance(now);
   }
   return absl::OkStatus();
+}
+
+void JobFlow::CommandEnded(const RunCommand& run,
+                           const absl::StatusOr<std::string>& output,
+                           absl::Time now) {
+  callbacks_.Answered(run, output, actions_);
+  if (failure().ok()) Advance(now);
 }
 
 void JobFlow::SnapshotTaken(absl::Time now) {
@@ -263,6 +276,13 @@ ProgressView JobFlow::Progress() const {
   return view;
 }
 
+void JobFlow::TellProgress() {
+  if (stage_ != Stage::kTraining || !callbacks_.hears_batches()) return;
+  const ProgressView progress = Progress();
+  callbacks_.Progressed(progress, steps_before_epoch_ + progress.steps_done,
+                        actions_);
+}
+
 std::vector<Action> JobFlow::TakeActions() {
   return std::exchange(actions_, {});
 }
@@ -280,10 +300,13 @@ void JobFlow::Advance(absl::Time now) {
         break;
       case Stage::kValidating:
       case Stage::kTesting:
-        AdvanceEvaluation(now);
+        AdvanceEvaluation();
+        break;
+      case Stage::kEpochEnded:
+        if (!callbacks_.AwaitsAnswers()) LeaveEpoch(now);
         break;
       case Stage::kFinishing:
-        if (!writing_) stage_ = Stage::kDone;
+        if (!writing_ && !callbacks_.AwaitsAnswers()) stage_ = Stage::kDone;
         break;
       case Stage::kWaiting:
       case Stage::kConnecting:
@@ -296,7 +319,7 @@ void JobFlow::Advance(absl::Time now) {
 void JobFlow::AdvanceTraining(absl::Time now) {
   // An epoch whose validation would not end is saved before it.
   const bool is_saved_first = EarlyCheckpointDue() && ValidatesNext();
-  if (table_->Done() && !is_saved_first) {
+  if ((table_->Done() || IsCutShort()) && !is_saved_first) {
     EndTraining(now);
   } else if (!table_->HasOpenLeases() &&
              (StepsToCheckpoint() <= 0 || EarlyCheckpointDue())) {
@@ -318,7 +341,7 @@ void JobFlow::AdvanceCheckpoint(absl::Time now) {
   actions_.push_back(std::move(checkpoint));
 }
 
-void JobFlow::AdvanceEvaluation(absl::Time now) {
+void JobFlow::AdvanceEvaluation() {
   if (!table_->Done()) return;
   Logs logs = Values(metrics_);
   NoteEvaluation(logs);
@@ -329,10 +352,11 @@ void JobFlow::AdvanceEvaluation(absl::Time now) {
     stage_ = Stage::kFinishing;
     return;
   }
+  callbacks_.ValidationEnded(epoch_, logs, actions_);
   for (auto& [name, value] : logs) {
     record_.validation_logs.emplace_back(absl::StrCat("val_", name), value);
   }
-  EndEpoch(now);
+  EndEpoch();
 }
 
 void JobFlow::BeginEpoch(const SavedSession& from, absl::Time now) {
@@ -342,6 +366,8 @@ void JobFlow::BeginEpoch(const SavedSession& from, absl::Time now) {
   const bool was_told = std::exchange(told_of_epoch_, false);
   if (from.counted.examples == 0 && !was_told) {
     callbacks_.EpochBegan(epoch_, from.steps, actions_);
+  } else {
+    callbacks_.GoesOn(epoch_, from.counted.steps);
   }
   actions_.push_back(EpochBegan{epoch_, from.counted.steps});
 }
@@ -367,16 +393,21 @@ void JobFlow::EndTraining(absl::Time now) {
   table_.reset();
   if (ValidatesNext()) {
     BeginEvaluation(v1::PHASE_VALIDATION, sizes_.validation);
+    callbacks_.ValidationBegan(epoch_, actions_);
   } else {
-    EndEpoch(now);
+    EndEpoch();
   }
 }
 
-void JobFlow::EndEpoch(absl::Time now) {
+void JobFlow::EndEpoch() {
   history_.push_back(record_);
   callbacks_.EpochEnded(record_, steps_before_epoch_, actions_);
-  actions_.push_back(EpochEnded{record_});
   ++epoch_;
+  stage_ = Stage::kEpochEnded;
+}
+
+void JobFlow::LeaveEpoch(absl::Time now) {
+  actions_.push_back(EpochEnded{record_});
   if (CheckpointDueAfterEpoch()) {
     stage_ = Stage::kCheckpoint;
   } else {
@@ -451,6 +482,19 @@ int64_t JobFlow::StepsToCheckpoint() const {
   const int64_t next =
       (checkpointed_steps_ / checkpoint_steps_ + 1) * checkpoint_steps_;
   return next - StepsLeased();
+}
+
+int64_t JobFlow::StepsToLease() const {
+  const int64_t most = StepsToCheckpoint();
+  if (!callbacks_.stopped()) return most;
+  // As Keras, which sees the stop after a batch. So an epoch has values.
+  const int64_t least = StepsLeased() == steps_before_epoch_ ? 1 : 0;
+  return std::min(most, least);
+}
+
+bool JobFlow::IsCutShort() const {
+  return callbacks_.stopped() && !table_->HasOpenLeases() &&
+         table_->Totals().steps > 0;
 }
 
 int64_t JobFlow::StepsLeased() const {

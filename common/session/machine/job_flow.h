@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -50,6 +51,10 @@ class JobFlow {
   void WorkerLost(TaskId worker);
   absl::Status Fenced(TaskId worker, absl::Span<const LeaseReport> records,
                       absl::Time now);
+
+  // See CallbackFlow::Answered.
+  void CommandEnded(const RunCommand& run,
+                    const absl::StatusOr<std::string>& output, absl::Time now);
 
   void SnapshotTaken(absl::Time now);
   // Returns the error if this was the last checkpoint of the job.
@@ -121,8 +126,11 @@ class JobFlow {
     // the snapshot is taken.
     kCheckpoint,
     kValidating,
+    // An epoch has ended: waits for the programs of callbacks.
+    kEpochEnded,
     kTesting,
-    // Waits until the last checkpoint is written.
+    // Waits until the last checkpoint is written, and for the programs of
+    // callbacks.
     kFinishing,
     kDone,
   };
@@ -133,12 +141,14 @@ class JobFlow {
   void Advance(absl::Time now);
   void AdvanceTraining(absl::Time now);
   void AdvanceCheckpoint(absl::Time now);
-  void AdvanceEvaluation(absl::Time now);
+  void AdvanceEvaluation();
 
   void BeginEpoch(const SavedSession& from, absl::Time now);
   void BeginEvaluation(v1::Phase phase, int64_t examples);
   void EndTraining(absl::Time now);
-  void EndEpoch(absl::Time now);
+  void EndEpoch();
+  // Goes on once callbacks have decided.
+  void LeaveEpoch(absl::Time now);
   // Starts what follows an epoch and its checkpoint: the next epoch, the test
   // set, or the end.
   void BeginNext(absl::Time now);
@@ -153,6 +163,11 @@ class JobFlow {
   bool CheckpointDueAfterEpoch() const;
   // Steps that may be leased before the next checkpoint by `every_steps`.
   int64_t StepsToCheckpoint() const;
+  // Steps that may be leased now.
+  int64_t StepsToLease() const;
+  // Whether a callback has ended training within this epoch, and its open
+  // leases are done.
+  bool IsCutShort() const;
   // Whether a validation follows the current epoch.
   bool ValidatesNext() const {
     return sizes_.validation > 0 && validation_.Follows(epoch_);
@@ -165,6 +180,8 @@ class JobFlow {
   Logs Values(absl::Span<const LoggedMetric> metrics) const;
   // Whether the current pass is of the kind that the stage needs.
   bool PassFitsStage() const;
+  // Tells callbacks of the training steps that were reported.
+  void TellProgress();
   // Issues a Notice if the loss of an evaluation is not finite, once per job.
   void NoteEvaluation(const Logs& logs);
 

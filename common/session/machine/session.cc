@@ -193,6 +193,16 @@ void Session::CheckpointWritten(const absl::Status& status, absl::Time now) {
   if (!result.ok()) state.End(result, std::nullopt, now);
 }
 
+void Session::CommandEnded(const RunCommand& run,
+                           const absl::StatusOr<std::string>& output,
+                           absl::Time now) {
+  State& state = *state_;
+  if (state.outcome) return;
+  state.flow.CommandEnded(run, output, now);
+  state.FollowFlow(now);
+  state.Wake();
+}
+
 // --- What others see ---------------------------------------------------------
 
 std::vector<Action> Session::TakeActions() {

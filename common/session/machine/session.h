@@ -194,7 +194,8 @@ struct TestEnded {
 };
 
 // Order: do what callbacks ask for, in this order. What they ask for at the end
-// of an epoch comes before its EpochEnded, as Keras' bar comes after them.
+// of an epoch comes before its EpochEnded, as Keras' bar comes after them. When
+// a RunCommand has ended, call CommandEnded.
 struct ServeCallbacks {
   std::vector<CallbackOutput> outputs;
 };
@@ -283,6 +284,11 @@ class Session {
               absl::Time now);
   void SnapshotTaken(const absl::Status& status, absl::Time now);
   void CheckpointWritten(const absl::Status& status, absl::Time now);
+
+  // Event: a program that a callback asked for has ended; see
+  // Callback::Answered.
+  void CommandEnded(const RunCommand& run,
+                    const absl::StatusOr<std::string>& output, absl::Time now);
 
   // Event: workers hold the variables, and a checkpoint is due. The worker of
   // rank 0 gets the order to copy the variables for the checkpoint `name` with

@@ -68,6 +68,42 @@ TEST(TensorBoard, WritesTheGraphOnce) {
   EXPECT_TRUE(resumed->EpochBegan({.epoch = 1}).outputs.empty());
 }
 
+TEST(TensorBoard, WritesPointsOfBatches) {
+  const auto list =
+      *MakeCallbacks(JobWith(Board({{"update_freq", 4}})), TestContext());
+  ASSERT_TRUE(list->hears_batches());
+  const Logs logs = {{"accuracy", 0.5}, {"loss", 1}};
+  EXPECT_THAT(
+      PointsOf(list->BatchEnded({.count = 3, .steps = 3, .logs = logs})),
+      ElementsAre());
+  EXPECT_THAT(
+      PointsOf(list->BatchEnded({.count = 1, .steps = 4, .logs = logs})),
+      ElementsAre("logs/train batch_accuracy 4 0.5",
+                  "logs/train batch_loss 4 1"));
+  EXPECT_THAT(
+      PointsOf(list->BatchEnded({.count = 9, .steps = 13, .logs = logs})),
+      ElementsAre("logs/train batch_accuracy 12 0.5",
+                  "logs/train batch_loss 12 1"));
+  const auto each =
+      *MakeCallbacks(JobWith(Board({{"update_freq", "batch"}})), TestContext());
+  EXPECT_THAT(
+      PointsOf(each->BatchEnded({.count = 2, .steps = 15, .logs = logs})),
+      ElementsAre("logs/train batch_accuracy 15 0.5",
+                  "logs/train batch_loss 15 1"));
+}
+
+TEST(TensorBoard, HearsOfBatchesOnlyIfAsked) {
+  const auto list =
+      *MakeCallbacks(JobWith(Board({{"update_freq", "epoch"}})), TestContext());
+  EXPECT_FALSE(list->hears_batches());
+  for (const json& bad : {json(0), json("step"), json(1.5), json(nullptr)}) {
+    const auto made =
+        MakeCallbacks(JobWith(Board({{"update_freq", bad}})), TestContext());
+    EXPECT_THAT(std::string(made.status().message()),
+                HasSubstr("callbacks[0].update_freq"));
+  }
+}
+
 TEST(TensorBoard, SaysWhatItDoesNotWrite) {
   const auto made =
       MakeCallbacks(JobWith(Board({{"histogram_freq", 1}})), TestContext());

@@ -69,6 +69,77 @@ class Reporter final : public Callback {
   int64_t epochs_ = 0;
 };
 
+// Tells of batches, and stops training at a step or where an epoch begins.
+class BatchReporter final : public Callback {
+ public:
+  BatchReporter(int64_t last_step, int last_epoch)
+      : last_step_(last_step), last_epoch_(last_epoch) {}
+
+  absl::string_view class_name() const override { return "BatchReporter"; }
+  bool hears_batches() const override { return true; }
+  void EpochBegan(const EpochStart& start, Decision& decision) override {
+    decision.stops_training = start.epoch == last_epoch_;
+  }
+  void BatchEnded(const BatchEnd& end, Decision& decision) override {
+    std::string text = absl::StrCat("batch ", end.epoch, ".", end.batch, ", ",
+                                    end.count, " of ", end.steps, ":");
+    for (const auto& [key, value] : end.logs) {
+      absl::StrAppend(&text, " ", key, "=", value);
+    }
+    decision.outputs.emplace_back(ShowMessage{std::move(text)});
+    decision.stops_training = end.steps >= last_step_;
+    decision.learning_rate = end.steps / 1024.0;
+  }
+
+ private:
+  const int64_t last_step_;
+  const int last_epoch_;
+};
+
+// Asks for a program at each event, and says what it answers.
+class Asker final : public Callback {
+ public:
+  absl::string_view class_name() const override { return "Asker"; }
+  bool hears_batches() const override { return true; }
+  void TrainingBegan(Decision& decision) override { Ask("begin", decision); }
+  void EpochBegan(const EpochStart&, Decision& decision) override {
+    Ask("epoch", decision);
+  }
+  void BatchEnded(const BatchEnd&, Decision& decision) override {
+    if (!std::exchange(has_batch_, true)) Ask("batch", decision);
+  }
+  void ValidationBegan(int, Decision& decision) override {
+    Ask("validation", decision);
+  }
+  void ValidationEnded(int, const Logs& logs, Decision& decision) override {
+    Ask(absl::StrCat("validated ", logs.back().first), decision);
+  }
+  void EpochEnded(EpochEnd&, Decision& decision) override {
+    Ask("epoch end", decision);
+  }
+  void TrainingEnded(Decision& decision) override { Ask("end", decision); }
+  absl::Status Answered(const RunCommand& run,
+                        const absl::StatusOr<std::string>& output,
+                        Decision& decision) override {
+    RETURN_IF_ERROR(output.status());
+    decision.outputs.emplace_back(
+        ShowMessage{absl::StrCat(run.input, ": ", *output)});
+    if (*output == "stop") decision.stops_training = true;
+    if (*output == "rate") decision.learning_rate = 0.25;
+    return absl::OkStatus();
+  }
+
+ private:
+  static void Ask(std::string what, Decision& decision) {
+    RunCommand run;
+    run.is_awaited = what != "batch";
+    run.input = std::move(what);
+    decision.outputs.emplace_back(std::move(run));
+  }
+
+  bool has_batch_ = false;
+};
+
 class SessionCallbacksTest : public SessionTest {
  protected:
   SessionCallbacksTest() { options_.job.set_epochs(5); }
@@ -80,6 +151,12 @@ class SessionCallbacksTest : public SessionTest {
     callbacks.push_back(std::move(reporter));
     options_.callbacks = std::make_shared<CallbackList>(std::move(callbacks));
     return made;
+  }
+
+  void ReportBatches(int64_t last_step, int last_epoch = -1) {
+    std::vector<std::unique_ptr<Callback>> callbacks;
+    callbacks.push_back(std::make_unique<BatchReporter>(last_step, last_epoch));
+    options_.callbacks = std::make_shared<CallbackList>(std::move(callbacks));
   }
 
   // Goes on with the job until it ends, or a checkpoint is due that is not
@@ -260,6 +337,84 @@ TEST_F(SessionCallbacksTest, PathsOfFilesAreChecked) {
   }
 }
 
+TEST_F(SessionCallbacksTest, BatchesComeWithTheProgress) {
+  ReportBatches(1000);
+  Start();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  EXPECT_FALSE(lease->has_learning_rate());
+  ASSERT_EQ(lease->end(), 250);
+  for (const int64_t examples : {20, 20, 50, 250}) {
+    ASSERT_TRUE(Beat(kWorker0, {ReportOf(*lease, examples)}).ok());
+  }
+  Work(/*answered=*/false);
+  EXPECT_EQ(said_.at(1), "batch 0.1, 2 of 2: accuracy=0.5 loss=2");
+  EXPECT_EQ(said_.at(2), "batch 0.4, 3 of 5: accuracy=0.5 loss=2");
+  EXPECT_EQ(said_.at(3), "batch 0.24, 20 of 25: accuracy=0.5 loss=2");
+  ASSERT_EQ(session_->history().size(), 5);
+  EXPECT_EQ(session_->history().front().learning_rate, 100 / 1024.0);
+}
+
+TEST_F(SessionCallbacksTest, ARateOfABatchHoldsFromTheNextLease) {
+  ReportBatches(1000);
+  Start();
+  const auto first = Acquire(kWorker0);
+  const auto second = Acquire(kWorker1);
+  ASSERT_TRUE(first && second);
+  Finish(kWorker0, *first);
+  const auto next = Acquire(kWorker0);
+  ASSERT_TRUE(next);
+  EXPECT_FALSE(second->has_learning_rate());
+  EXPECT_EQ(next->learning_rate(), 25 / 1024.0);
+}
+
+TEST_F(SessionCallbacksTest, ABatchEndsTrainingWithTheOpenLeases) {
+  ReportBatches(30);
+  validation_examples_ = 100;
+  Start();
+  const auto first = Acquire(kWorker0);
+  const auto second = Acquire(kWorker1);
+  ASSERT_TRUE(first && second);
+  Finish(kWorker0, *first);
+  const auto third = Acquire(kWorker0);
+  ASSERT_TRUE(third);
+  Finish(kWorker1, *second);
+  EXPECT_FALSE(Acquire(kWorker1)) << "training is over";
+  Finish(kWorker0, *third);
+  EXPECT_EQ(session_->Progress().phase, v1::PHASE_VALIDATION);
+  Work();
+  EXPECT_TRUE(session_->ended());
+  ASSERT_EQ(session_->history().size(), 1);
+  EXPECT_EQ(session_->history().front().examples,
+            static_cast<int64_t>(third->end()));
+}
+
+// As Keras, which looks after a batch whether training goes on.
+TEST_F(SessionCallbacksTest, AnEpochThatBeginsStoppedHasOneStep) {
+  ReportBatches(1000, /*last_epoch=*/1);
+  Start();
+  Work();
+  EXPECT_TRUE(session_->ended());
+  ASSERT_EQ(session_->history().size(), 2);
+  EXPECT_EQ(session_->history().back().steps, 1);
+}
+
+TEST_F(SessionCallbacksTest, BatchesGoOnAfterAResume) {
+  ReportBatches(1000);
+  options_.job.mutable_checkpoint()->set_every_steps(150);
+  Start();
+  Work(/*answered=*/false);
+  ASSERT_TRUE(checkpoint_);
+  ReportBatches(1000);
+  Resume();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->learning_rate(), 150 / 1024.0);
+  ASSERT_TRUE(Beat(kWorker0, {ReportOf(*lease, 10)}).ok());
+  Work(/*answered=*/false);
+  EXPECT_EQ(said_.at(1), "batch 1.50, 1 of 151: accuracy=0.5 loss=2");
+}
+
 TEST_F(SessionCallbacksTest, AStateOfOthersIsRefused) {
   ReportUntil(-1);
   options_.job.mutable_checkpoint()->set_every_epochs(1);
@@ -290,6 +445,123 @@ TEST_F(SessionCallbacksTest, ACheckpointOfAnEarlierReleaseHasNoState) {
   earlier["stopped"] = 1;
   EXPECT_EQ(SavedSessionFromJson(earlier).status().code(),
             absl::StatusCode::kDataLoss);
+}
+
+class SessionCommandsTest : public SessionTest {
+ protected:
+  SessionCommandsTest() {
+    options_.job.set_epochs(3);
+    std::vector<std::unique_ptr<Callback>> callbacks;
+    callbacks.push_back(std::make_unique<Asker>());
+    options_.callbacks = std::make_shared<CallbackList>(std::move(callbacks));
+  }
+
+  // Takes the actions: programs to run go to runs_, and what happened to said_.
+  void Take() {
+    for (const Action& action : session_->TakeActions()) {
+      if (const auto* orders = std::get_if<ServeCallbacks>(&action)) {
+        for (const CallbackOutput& output : orders->outputs) {
+          if (const auto* run = std::get_if<RunCommand>(&output)) {
+            runs_.push_back(*run);
+          } else {
+            said_.push_back(std::get<ShowMessage>(output).text);
+          }
+        }
+      } else if (std::holds_alternative<EpochBegan>(action)) {
+        said_.emplace_back("title");
+      } else if (std::holds_alternative<EpochEnded>(action)) {
+        said_.emplace_back("bar");
+      }
+    }
+    EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
+  }
+  // The program that was asked for first ends.
+  void Answer(const std::string& input,
+              const absl::StatusOr<std::string>& output) {
+    Take();
+    ASSERT_FALSE(runs_.empty()) << "instead of " << input;
+    const RunCommand run = runs_.front();
+    runs_.erase(runs_.begin());
+    EXPECT_EQ(run.input, input);
+    session_->CommandEnded(run, output, now_);
+    Take();
+  }
+
+  std::vector<RunCommand> runs_;
+  std::vector<std::string> said_;
+};
+
+TEST_F(SessionCommandsTest, TheJobWaitsForAnswers) {
+  validation_examples_ = 100;
+  test_examples_ = 100;
+  Start();
+  Answer("begin", "");
+  EXPECT_EQ(WorkUntilIdle(kWorker0), 0);
+  Answer("epoch", "rate");
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->learning_rate(), 0.25);
+  Finish(kWorker0, *lease);
+  // It goes on while a program of a batch runs.
+  EXPECT_EQ(WorkUntilIdle(kWorker0), train_examples_ - 250);
+  Answer("batch", "slow");
+  EXPECT_EQ(WorkUntilIdle(kWorker0), 0);
+  Answer("validation", "");
+  EXPECT_EQ(WorkUntilIdle(kWorker0), 100);
+  Answer("validated loss", "");
+  EXPECT_EQ(session_->history().size(), 1);
+  EXPECT_EQ(WorkUntilIdle(kWorker0), 0);
+  Answer("epoch end", "stop");
+  EXPECT_EQ(WorkUntilIdle(kWorker0), 0);
+  Answer("end", "");
+  EXPECT_EQ(WorkUntilIdle(kWorker0), 100);
+  EXPECT_TRUE(session_->ended());
+}
+
+TEST_F(SessionCommandsTest, TheBarComesAfterTheAnswer) {
+  Start();
+  Answer("begin", "hello");
+  Answer("epoch", "on");
+  WorkUntilIdle(kWorker0);
+  Answer("batch", "seen");
+  Answer("epoch end", "stop");
+  EXPECT_FALSE(session_->ended());
+  Answer("end", "bye");
+  EXPECT_THAT(said_,
+              ElementsAre("title", "begin: hello", "epoch: on", "batch: seen",
+                          "epoch end: stop", "bar", "end: bye"));
+  EXPECT_TRUE(session_->ended());
+  EXPECT_EQ(session_->history().size(), 1);
+}
+
+TEST_F(SessionCommandsTest, AFailureEndsTheJob) {
+  Start();
+  Answer("begin", "");
+  Answer("epoch", "");
+  WorkUntilIdle(kWorker0);
+  Answer("batch", "");
+  Take();
+  session_->CommandEnded(runs_.at(0), absl::InternalError("it failed"), now_);
+  EXPECT_EQ(Message(SessionTest::Take<Ended>()), "it failed");
+  EXPECT_TRUE(session_->ended());
+  EXPECT_EQ(session_->history().size(), 1);
+}
+
+// A service takes the job's tasks away while a program runs.
+TEST_F(SessionCommandsTest, AnEarlyEndTakesTheCheckpointOfTheEpoch) {
+  options_.job.mutable_checkpoint()->set_every_epochs(3);
+  Start();
+  Answer("begin", "");
+  Answer("epoch", "");
+  WorkUntilIdle(kWorker0);
+  Answer("batch", "");
+  session_->StopAfterCheckpoint(absl::CancelledError("stopped"), now_);
+  EXPECT_FALSE(session_->ended());
+  Answer("epoch end", "");
+  EXPECT_FALSE(session_->ended());
+  session_->SnapshotTaken(absl::OkStatus(), now_);
+  session_->CheckpointWritten(absl::OkStatus(), now_);
+  EXPECT_TRUE(session_->ended());
 }
 
 }  // namespace

@@ -1,0 +1,245 @@
+#include "common/callback/exec.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "common/base/peer_text.h"
+#include "common/base/status_macros.h"
+#include "common/callback/monitor_callback.h"
+#include "common/callback/rate_in_use.h"
+#include "common/config/field_table.h"
+#include "common/config/json_reader.h"
+#include "common/config/path.h"
+#include "nlohmann/json.hpp"
+
+namespace paceline {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int64_t kMaxAnswerBytes = 1 << 16;
+constexpr double kMaxTimeout = 86400;
+
+struct ExecAnswer {
+  bool stop_training = false;
+  std::optional<double> learning_rate;
+};
+
+const FieldTable<ExecAnswer>& AnswerFields() {
+  static const auto& table = *new FieldTable<ExecAnswer>(
+      "answer", "What a program answers.",
+      {Optional("stop_training", &ExecAnswer::stop_training,
+                "Whether training ends."),
+       Optional("learning_rate", &ExecAnswer::learning_rate,
+                Between(0, std::numeric_limits<float>::max()),
+                "Of the steps from now on.")});
+  return table;
+}
+
+// What a program printed: a message, and the line of its answer.
+struct Printed {
+  absl::string_view message;
+  absl::string_view answer;
+};
+
+Printed Split(absl::string_view output) {
+  output = absl::StripTrailingAsciiWhitespace(output);
+  const size_t end = output.rfind('\n');
+  const size_t begin = end == absl::string_view::npos ? 0 : end + 1;
+  const absl::string_view last =
+      absl::StripLeadingAsciiWhitespace(output.substr(begin));
+  if (!absl::StartsWith(last, "{")) return {output, ""};
+  return {begin == 0 ? "" : output.substr(0, end), last};
+}
+
+absl::StatusOr<ExecAnswer> ReadAnswer(absl::string_view text) {
+  if (text.empty()) return ExecAnswer();
+  ASSIGN_OR_RETURN(const Value value,
+                   ReadJson(text, "answer", kMaxAnswerBytes));
+  return AnswerFields().Read(value, Path("answer"));
+}
+
+absl::Status CheckFields(const Exec& exec, const Path& path) {
+  if (exec.command.empty() || exec.command.front().empty()) {
+    return ConfigError(path.Key("command"),
+                       "expected a program and its arguments");
+  }
+  for (const std::string& each : exec.command) {
+    if (each.find('\0') != std::string::npos) {
+      return ConfigError(path.Key("command"), "expected no NUL character");
+    }
+  }
+  if (exec.on.empty()) {
+    return ConfigError(path.Key("on"), "expected at least one event");
+  }
+  const std::set<ExecEvent> events(exec.on.begin(), exec.on.end());
+  if (events.size() < exec.on.size()) {
+    return ConfigError(path.Key("on"), "expected each event once");
+  }
+  return absl::OkStatus();
+}
+
+ordered_json ToJson(const Logs& logs) {
+  ordered_json object = ordered_json::object();
+  for (const auto& [key, value] : logs) object[key] = SaveNumber(value);
+  return object;
+}
+
+}  // namespace
+
+absl::Span<const EnumName<ExecEvent>> EnumNames(ExecEvent) {
+  static constexpr EnumName<ExecEvent> kNames[] = {
+      {ExecEvent::kTrainBegin, "train_begin"},
+      {ExecEvent::kEpochBegin, "epoch_begin"},
+      {ExecEvent::kTrainBatchEnd, "train_batch_end"},
+      {ExecEvent::kTestBegin, "test_begin"},
+      {ExecEvent::kTestEnd, "test_end"},
+      {ExecEvent::kEpochEnd, "epoch_end"},
+      {ExecEvent::kTrainEnd, "train_end"}};
+  return kNames;
+}
+
+const FieldTable<Exec>& Exec::Fields() {
+  static const auto& table = *new FieldTable<Exec>(
+      kClassName,
+      "Runs a program where the job is led, at events of Keras' callbacks "
+      "(`test_begin` and `test_end`: those of a validation). Its standard "
+      "input has one line, a JSON object: `event`, `epoch`, `logs`, and, where "
+      "they are known, `learning_rate`, `step` (steps of the job so far), "
+      "`batch` and `count` (the last of the group of steps, and how many it "
+      "has). If the last line that it prints begins with `{`, that is its "
+      "answer, such as `{\"stop_training\": true, \"learning_rate\": 0.01}`; "
+      "what it prints before is a message. The job waits for it, except at "
+      "`train_batch_end`: the answer then holds from the next lease of steps, "
+      "and steps that end meanwhile count with the next event. A bad answer, "
+      "another exit code than 0 and the end of `timeout` end the job. Not part "
+      "of Keras. Services and tasks by TF_CONFIG refuse it without "
+      "`--allow-exec`.",
+      {Required("command", &Exec::command,
+                "The program, found by PATH, and its arguments; no shell."),
+       Optional("on", &Exec::on, "The events."),
+       Optional("timeout", &Exec::timeout, AboveUpTo(0, kMaxTimeout),
+                "Seconds until the program and its children are killed.")},
+      [] { return Exec(); }, CheckFields);
+  return table;
+}
+
+absl::Status Exec::Prepare(const CallbackContext& context, const Path& path) {
+  where_ = path.text();
+  has_rate_schedule_ = context.has_rate_schedule;
+  if (context.allows_exec) return absl::OkStatus();
+  return ConfigError(
+      path, absl::StrCat("Exec runs a program, which is not allowed where this "
+                         "job is led; expected ",
+                         kAllowExec));
+}
+
+bool Exec::Hears(ExecEvent event) const {
+  return std::find(on.begin(), on.end(), event) != on.end();
+}
+
+bool Exec::hears_batches() const { return Hears(ExecEvent::kTrainBatchEnd); }
+
+void Exec::TrainingBegan(Decision& decision) {
+  Run(ExecEvent::kTrainBegin, {{"logs", ToJson({})}}, decision);
+}
+
+void Exec::EpochBegan(const EpochStart& start, Decision& decision) {
+  missed_ = 0;
+  Run(ExecEvent::kEpochBegin,
+      {{"epoch", start.epoch},
+       {"step", start.steps},
+       {"learning_rate", RateInUse(start.learning_rate, decision)},
+       {"logs", ToJson({})}},
+      decision);
+}
+
+void Exec::BatchEnded(const BatchEnd& end, Decision& decision) {
+  missed_ += end.count;
+  if (is_open_) return;
+  is_open_ = true;
+  Run(ExecEvent::kTrainBatchEnd,
+      {{"epoch", end.epoch},
+       {"batch", end.batch},
+       {"count", std::exchange(missed_, 0)},
+       {"step", end.steps},
+       {"learning_rate", RateInUse(end.learning_rate, decision)},
+       {"logs", ToJson(end.logs)}},
+      decision);
+}
+
+void Exec::ValidationBegan(int epoch, Decision& decision) {
+  Run(ExecEvent::kTestBegin, {{"epoch", epoch}, {"logs", ToJson({})}},
+      decision);
+}
+
+void Exec::ValidationEnded(int epoch, const Logs& logs, Decision& decision) {
+  Run(ExecEvent::kTestEnd, {{"epoch", epoch}, {"logs", ToJson(logs)}},
+      decision);
+}
+
+void Exec::EpochEnded(EpochEnd& end, Decision& decision) {
+  Run(ExecEvent::kEpochEnd,
+      {{"epoch", end.epoch},
+       {"step", end.steps},
+       {"learning_rate", RateInUse(end.learning_rate, decision)},
+       {"logs", ToJson(end.logs)}},
+      decision);
+}
+
+void Exec::TrainingEnded(Decision& decision) {
+  Run(ExecEvent::kTrainEnd, {{"logs", ToJson({})}}, decision);
+}
+
+void Exec::Run(ExecEvent event, ordered_json about, Decision& decision) {
+  if (!Hears(event)) return;
+  ordered_json input = {{"event", Codec<ExecEvent>::Write(event).as_string()}};
+  input.update(about);
+  RunCommand run;
+  run.command = command;
+  run.input = absl::StrCat(input.dump(), "\n");
+  run.timeout = absl::Seconds(timeout);
+  run.is_awaited = event != ExecEvent::kTrainBatchEnd;
+  decision.outputs.emplace_back(std::move(run));
+}
+
+absl::Status Exec::Answered(const RunCommand& run,
+                            const absl::StatusOr<std::string>& output,
+                            Decision& decision) {
+  if (!run.is_awaited) is_open_ = false;
+  const auto error = [this](const absl::Status& status,
+                            absl::string_view said) {
+    // The job was fine when it began: this is a failure in mid-run.
+    return absl::FailedPreconditionError(absl::StrCat(
+        where_, ": Exec: the command \"", PeerText(absl::StrJoin(command, " ")),
+        "\": ", status.message(), said));
+  };
+  if (!output.ok()) return error(output.status(), "");
+  const Printed printed = Split(*output);
+  absl::StatusOr<ExecAnswer> answer = ReadAnswer(printed.answer);
+  if (answer.ok() && answer->learning_rate && has_rate_schedule_) {
+    answer = absl::InvalidArgumentError(
+        "answer.learning_rate: the job's optimizer has a schedule; expected "
+        "an optimizer with a constant learning_rate");
+  }
+  if (!answer.ok()) {
+    return error(answer.status(),
+                 absl::StrCat("; its last line: ", PeerText(printed.answer)));
+  }
+  if (!printed.message.empty()) {
+    decision.outputs.emplace_back(ShowMessage{std::string(printed.message)});
+  }
+  if (answer->stop_training) decision.stops_training = true;
+  if (answer->learning_rate) decision.learning_rate = answer->learning_rate;
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

@@ -1,0 +1,82 @@
+// Runs a program of the user's at events of the job, and does what it answers.
+#ifndef PACELINE_COMMON_CALLBACK_EXEC_H_
+#define PACELINE_COMMON_CALLBACK_EXEC_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/callback/callback.h"
+#include "common/config/codec.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace paceline {
+
+template <typename T>
+class FieldTable;
+
+// Keras' names of the events, without "on_".
+enum class ExecEvent {
+  kTrainBegin,
+  kEpochBegin,
+  kTrainBatchEnd,
+  kTestBegin,
+  kTestEnd,
+  kEpochEnd,
+  kTrainEnd
+};
+absl::Span<const EnumName<ExecEvent>> EnumNames(ExecEvent);
+
+// Paceline's own: Keras has it as LambdaCallback. The program gets one line on
+// its standard input, a JSON object with the event's name, what is known of it,
+// and `logs`; a value that is not finite is a text, such as "nan". If the last
+// line that it prints begins with "{", it is the answer, a JSON object with
+// stop_training, learning_rate, both or none. The rest is a message.
+//
+// The job waits for the answer, but not to an event of batches: while one is
+// open, further batches have no event of their own and count with the next.
+class Exec final : public Callback {
+ public:
+  static constexpr char kClassName[] = "Exec";
+  static const FieldTable<Exec>& Fields();
+
+  absl::string_view class_name() const override { return kClassName; }
+  absl::Status Prepare(const CallbackContext& context,
+                       const Path& path) override;
+  bool hears_batches() const override;
+  void TrainingBegan(Decision& decision) override;
+  void EpochBegan(const EpochStart& start, Decision& decision) override;
+  void BatchEnded(const BatchEnd& end, Decision& decision) override;
+  void ValidationBegan(int epoch, Decision& decision) override;
+  void ValidationEnded(int epoch, const Logs& logs,
+                       Decision& decision) override;
+  void EpochEnded(EpochEnd& end, Decision& decision) override;
+  void TrainingEnded(Decision& decision) override;
+  absl::Status Answered(const RunCommand& run,
+                        const absl::StatusOr<std::string>& output,
+                        Decision& decision) override;
+
+  std::vector<std::string> command;
+  std::vector<ExecEvent> on = {ExecEvent::kEpochEnd};
+  // In seconds.
+  double timeout = 60;
+
+ private:
+  bool Hears(ExecEvent event) const;
+  void Run(ExecEvent event, nlohmann::ordered_json about, Decision& decision);
+
+  // Where it is in the job.
+  std::string where_;
+  bool has_rate_schedule_ = false;
+  // Whether an event of batches is open, and the steps that have ended since.
+  bool is_open_ = false;
+  int64_t missed_ = 0;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_CALLBACK_EXEC_H_
