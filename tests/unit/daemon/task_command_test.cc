@@ -95,6 +95,17 @@ TEST_F(TaskCommandTest, ALeaderLeadsTheJobFile) {
                   "--data-from=https://host/data/", "--listen=10.0.0.1:0"));
 }
 
+TEST_F(TaskCommandTest, OnlyALeaderGetsAllowExec) {
+  options_.allows_exec = true;
+  order_.set_leader_address("10.0.0.9:4000");
+  const auto leader = Command({"job-1", 1, {TaskType::kChief, 0}});
+  ASSERT_TRUE(leader.ok()) << leader.status();
+  EXPECT_THAT(leader->command, testing::Contains("--allow-exec"));
+  const auto worker = Command({"job-1", 1, {TaskType::kWorker, 0}});
+  ASSERT_TRUE(worker.ok()) << worker.status();
+  EXPECT_THAT(worker->command, testing::Not(testing::Contains("--allow-exec")));
+}
+
 TEST_F(TaskCommandTest, WhatIsWrongWithAnOrderIsAnError) {
   order_.set_leader_address("--help");
   EXPECT_THAT(

@@ -389,6 +389,36 @@ TEST_F(SessionCallbacksTest, ABatchEndsTrainingWithTheOpenLeases) {
             static_cast<int64_t>(third->end()));
 }
 
+// A service takes the tasks away meanwhile.
+TEST_F(SessionCallbacksTest, AnEpochThatWasCutShortIsValidatedAfterAResume) {
+  ReportBatches(20);
+  validation_examples_ = 100;
+  options_.job.mutable_checkpoint()->set_every_epochs(5);
+  Start();
+  const auto first = Acquire(kWorker0);
+  const auto second = Acquire(kWorker1);
+  ASSERT_TRUE(first && second);
+  Finish(kWorker0, *first);
+  session_->StopAfterCheckpoint(absl::CancelledError("stopped"), now_);
+  Finish(kWorker1, *second);
+  const auto checkpoint = Take<TakeCheckpoint>();
+  ASSERT_TRUE(checkpoint);
+  checkpoint_ = checkpoint->state;
+  session_->SnapshotTaken(absl::OkStatus(), now_);
+  session_->CheckpointWritten(absl::OkStatus(), now_);
+  EXPECT_TRUE(session_->ended());
+  EXPECT_TRUE(session_->history().empty());
+  ReportBatches(1000);
+  Resume();
+  EXPECT_EQ(session_->Progress().phase, v1::PHASE_VALIDATION);
+  Work();
+  EXPECT_TRUE(session_->ended());
+  ASSERT_EQ(session_->history().size(), 1);
+  EXPECT_EQ(session_->history().front().examples,
+            static_cast<int64_t>(second->end()));
+  EXPECT_FALSE(session_->history().front().validation_logs.empty());
+}
+
 // As Keras, which looks after a batch whether training goes on.
 TEST_F(SessionCallbacksTest, AnEpochThatBeginsStoppedHasOneStep) {
   ReportBatches(1000, /*last_epoch=*/1);
