@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/address.h"
+#include "common/cluster/listen_address.h"
 #include "common/identity/job_secret.h"
 #include "common/identity/token.h"
 #include "common/process/finish_command.h"
@@ -28,9 +29,8 @@ namespace {
 // has no secret.
 absl::StatusOr<std::optional<JobSecret>> FindSecret(
     const ServeOptions& options) {
-  // Port 0 is none of an address.
   const absl::StatusOr<Address> address =
-      ParseAddress(WithPort(options.listen_address, kDefaultPort));
+      ParseListenAddress(options.listen_address);
   if (!address.ok()) {
     return Annotate(address.status(),
                     absl::StrCat("--listen: ", options.listen_address));
