@@ -61,10 +61,11 @@ std::optional<absl::Status> JobCourier::fetched() {
   return fetched_;
 }
 
-void JobCourier::TaskStarted(const HeldTask& task,
-                             const std::string& log_path) {
+void JobCourier::TaskStarted(const HeldTask& task, const std::string& log_path,
+                             const std::string& progress_path) {
   MutexLock lock(mutex_);
-  tasks_.emplace(task, Task{LogShipper(client_, task.ToProto(), log_path)});
+  tasks_.emplace(task, Task{LogShipper(client_, task.ToProto(), log_path,
+                                       task.is_leader() ? progress_path : "")});
   changed_.NotifyAll();
 }
 

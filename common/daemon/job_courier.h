@@ -35,8 +35,10 @@ class JobCourier {
   // Whether the files are there, or why not; nullopt while they are fetched.
   std::optional<absl::Status> fetched();
 
-  // From now on the task writes to its log, and perhaps outputs.
-  void TaskStarted(const HeldTask& task, const std::string& log_path);
+  // From now on the task writes to its log, and perhaps outputs. If it is the
+  // leader, it also writes its progress.
+  void TaskStarted(const HeldTask& task, const std::string& log_path,
+                   const std::string& progress_path);
   void TaskEnded(const HeldTask& task);
   // Whether the coordinator has the log and the outputs of a task that has
   // ended. What the coordinator answers with an error is given up after some

@@ -29,7 +29,8 @@ absl::Status AddLeadersOptions(const v1::TaskOrder& order,
                                std::vector<std::string>& command) {
   command.insert(command.end(),
                  {"lead", "job.yaml", absl::StrCat("--output=", kOutputFolder),
-                  absl::StrCat("--write_port=", paths.port)});
+                  absl::StrCat("--write_port=", paths.port),
+                  absl::StrCat("--write_progress=", paths.progress)});
   for (const std::string& override : order.overrides()) {
     command.push_back(absl::StrCat("--set=", override));
   }
@@ -91,6 +92,8 @@ absl::StatusOr<TaskPaths> TaskPaths::Of(const std::string& work_folder,
   paths.log_folder = absl::StrCat(home, "/logs/", task.generation);
   paths.log = absl::StrCat(paths.log_folder, "/", task.Name(), ".log");
   paths.port = absl::StrCat(paths.log_folder, "/", task.Name(), ".port");
+  paths.progress =
+      absl::StrCat(paths.log_folder, "/", task.Name(), ".progress");
   return paths;
 }
 

@@ -24,6 +24,8 @@ struct TaskPaths {
   std::string log;
   // LOGS/leader.port: where the leader writes its port.
   std::string port;
+  // LOGS/leader.progress: where the leader writes its progress.
+  std::string progress;
 
   // InvalidArgument if the job's id is no safe name.
   static absl::StatusOr<TaskPaths> Of(const std::string& work_folder,

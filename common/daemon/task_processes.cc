@@ -171,7 +171,7 @@ std::optional<TaskProcesses::Event> TaskProcesses::Prepare(const HeldTask& task,
   const absl::Status status = fetched->ok() ? Spawn(task, process) : *fetched;
   if (!status.ok()) return NotStarted(task, status);
   LOG(INFO) << task.ToString() << " runs as process " << process.child->pid();
-  process.courier->TaskStarted(task, process.paths.log);
+  process.courier->TaskStarted(task, process.paths.log, process.paths.progress);
   return std::nullopt;
 }
 

@@ -126,6 +126,7 @@ absl::StatusOr<LeaderOptions> MakeOptions(const LeadOptions& options) {
   leader.process_start = options.process_start;
   leader.allows_exec = options.allow_exec;
   leader.progress = &std::cout;
+  leader.progress_path = options.progress_file;
   return leader;
 }
 
@@ -143,6 +144,9 @@ void LeadOptions::AddTo(CLI::App& verb) {
       ->required();
   verb.add_option("--write_port", port_file,
                   "The file into which the port is written.")
+      ->required();
+  verb.add_option("--write_progress", progress_file,
+                  "The file into which the progress is written.")
       ->required();
   verb.add_option("--data", data_folders,
                   "A folder outside the job's that the job may read.");

@@ -26,6 +26,8 @@ struct LeadOptions {
   std::string listen_address;
   // The file that tells the daemon the port.
   std::string port_file;
+  // The file that tells the daemon the progress.
+  std::string progress_file;
   // The folder of the program `worker`, for an evaluator.
   std::string program_folder;
   // Folders outside the job's that the job may read.

@@ -15,8 +15,10 @@
 #include "common/cluster/task_proto.h"
 #include "common/identity/mac.h"
 #include "common/identity/sha256.h"
+#include "common/progress/progress_message.h"
 #include "common/transfer/job_paths.h"
 #include "common/transfer/pieces.h"
+#include "coordinator/queue/demand.h"
 #include "coordinator/service/await_answer.h"
 #include "coordinator/service/check_contents.h"
 #include "paceline/v1/service.grpc.pb.h"
@@ -93,12 +95,14 @@ bool AwaitsAnswer(const JobQueue& queue, const v1::SyncRequest& request) {
 }  // namespace
 
 DaemonService::DaemonService(std::string key, SharedQueue& queue,
-                             FileStore& files, LogStore& logs)
+                             FileStore& files, LogStore& logs,
+                             ProgressBoard& progress)
     : RpcService(v1::DaemonService::service_full_name()),
       key_(std::move(key)),
       queue_(queue),
       files_(files),
-      logs_(logs) {
+      logs_(logs),
+      progress_(progress) {
   AddMessages<v1::SyncRequest, v1::SyncResponse>(
       "Sync", kMaxDaemonRequestBytes,
       [this](const auto& request, auto& response, const Done& done) {
@@ -201,9 +205,23 @@ absl::Status DaemonService::AppendLog(const v1::AppendLogRequest& request,
                      " bytes; expected at most ", kMaxLogPieceBytes));
   }
   ASSIGN_OR_RETURN(const TaskId task, TaskFromProto(request.task().task()));
+  if (request.has_progress()) {
+    if (task != kLeaderTask) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "progress: of ", task.ToString(), "; expected that of the leader"));
+    }
+    RETURN_IF_ERROR(CheckJobProgress(request.progress()));
+  }
   const std::string& id = request.task().job();
   RETURN_IF_ERROR(queue_.Handle([&](SharedQueue::Books books) -> absl::Status {
-    return JobOf(books.queue, request.task()).status();
+    RETURN_IF_ERROR(JobOf(books.queue, request.task()).status());
+    // Before the text, so that who reads the text finds it.
+    if (request.has_progress()) {
+      progress_.Put(id, request.task().generation(), request.progress(),
+                    OpenJobsOf(books.queue));
+    }
+    response.set_wants_progress(progress_.IsFollowed(id, books.now));
+    return absl::OkStatus();
   }));
   ASSIGN_OR_RETURN(
       const int64_t size,

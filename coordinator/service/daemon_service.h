@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "common/rpc/rpc_service.h"
+#include "coordinator/service/progress_board.h"
 #include "coordinator/service/shared_queue.h"
 #include "coordinator/store/file_store.h"
 #include "coordinator/store/log_store.h"
@@ -23,7 +24,7 @@ class DaemonService : public RpcService {
  public:
   // `key` is secret: the secrets of jobs are derived from it.
   DaemonService(std::string key, SharedQueue& queue, FileStore& files,
-                LogStore& logs);
+                LogStore& logs, ProgressBoard& progress);
 
  private:
   // An answer that a daemon has got.
@@ -52,6 +53,7 @@ class DaemonService : public RpcService {
   SharedQueue& queue_;
   FileStore& files_;
   LogStore& logs_;
+  ProgressBoard& progress_;
   // By daemon. Used by attempts of SharedQueue only, one at a time.
   std::map<std::string, Answered> answered_;
 };

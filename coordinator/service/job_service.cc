@@ -101,12 +101,14 @@ absl::StatusOr<uint64_t> PageStart(const std::string& token) {
 }  // namespace
 
 JobService::JobService(std::string version, SharedQueue& queue,
-                       FileStore& files, LogStore& logs)
+                       FileStore& files, LogStore& logs,
+                       ProgressBoard& progress)
     : RpcService(v1::JobService::service_full_name()),
       version_(std::move(version)),
       queue_(queue),
       files_(files),
-      logs_(logs) {
+      logs_(logs),
+      progress_(progress) {
   AddJobs();
   AddWaits();
   AddMembers();
@@ -160,7 +162,7 @@ void JobService::AddWaits() {
         AwaitAnswer(queue_, NewsOfLogs(request.id()), /*is_news=*/false,
                     response, done,
                     [this, &request](SharedQueue::Books& books, bool is_last) {
-                      return Read(books.queue, request, is_last);
+                      return Read(books, request, is_last);
                     });
       },
       Access::kPeople);
@@ -260,10 +262,10 @@ absl::StatusOr<v1::JobView> JobService::View(
 }
 
 absl::StatusOr<std::optional<v1::ReadLogResponse>> JobService::Read(
-    const JobQueue& queue, const v1::ReadLogRequest& request,
+    const SharedQueue::Books& books, const v1::ReadLogRequest& request,
     bool is_last_try) const {
   ASSIGN_OR_RETURN(const v1::JobRecord* const record,
-                   FindJob(queue, request.id()));
+                   FindJob(books.queue, request.id()));
   ASSIGN_OR_RETURN(const TaskId task, TaskFromProto(request.task()));
   const uint32_t generation =
       request.generation() == 0 ? record->generation() : request.generation();
@@ -281,15 +283,39 @@ absl::StatusOr<std::optional<v1::ReadLogResponse>> JobService::Read(
     }
   }
   const bool is_last = piece.text.empty() && IsOver(*record, generation, task);
-  if (piece.text.empty() && !is_last && request.should_wait() && !is_last_try) {
-    return std::nullopt;
+  // After the text, of whose epochs it is to tell.
+  std::optional<ProgressBoard::Entry> progress;
+  if (!is_last && task == kLeaderTask) {
+    progress = NewProgress(books, request, generation);
   }
+  const bool is_news = !piece.text.empty() || is_last || progress.has_value();
+  if (!is_news && request.should_wait() && !is_last_try) return std::nullopt;
   v1::ReadLogResponse response;
+  if (progress.has_value()) {
+    *response.mutable_progress() = std::move(progress->progress);
+    response.set_progress_number(progress->number);
+  }
   response.set_generation(generation);
   response.set_is_last(is_last);
   response.set_next_offset(static_cast<uint64_t>(piece.next_offset));
   response.set_text(std::move(piece.text));
   return response;
+}
+
+std::optional<ProgressBoard::Entry> JobService::NewProgress(
+    const SharedQueue::Books& books, const v1::ReadLogRequest& request,
+    uint32_t generation) const {
+  if (!request.has_progress_number()) return std::nullopt;
+  const auto is_open = OpenJobsOf(books.queue);
+  if (is_open(request.id())) {
+    progress_.Follow(request.id(), books.now, is_open);
+  }
+  std::optional<ProgressBoard::Entry> entry =
+      progress_.Find(request.id(), generation);
+  if (entry.has_value() && entry->number == request.progress_number()) {
+    return std::nullopt;
+  }
+  return entry;
 }
 
 v1::ListMembersResponse JobService::Members(const JobQueue& queue) const {

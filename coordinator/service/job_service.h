@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/rpc/rpc_service.h"
+#include "coordinator/service/progress_board.h"
 #include "coordinator/service/shared_queue.h"
 #include "coordinator/store/file_store.h"
 #include "coordinator/store/log_store.h"
@@ -20,7 +21,7 @@ class JobService : public RpcService {
  public:
   // Members of another `version` get no tasks.
   JobService(std::string version, SharedQueue& queue, FileStore& files,
-             LogStore& logs);
+             LogStore& logs, ProgressBoard& progress);
 
  private:
   void AddJobs();
@@ -40,14 +41,20 @@ class JobService : public RpcService {
                                    const v1::JobRecord& record) const;
   // nullopt: there is nothing yet, and the caller waits for it.
   absl::StatusOr<std::optional<v1::ReadLogResponse>> Read(
-      const JobQueue& queue, const v1::ReadLogRequest& request,
+      const SharedQueue::Books& books, const v1::ReadLogRequest& request,
       bool is_last_try) const;
+  // The progress of a start of the job, if the caller wants it and has not got
+  // it.
+  std::optional<ProgressBoard::Entry> NewProgress(
+      const SharedQueue::Books& books, const v1::ReadLogRequest& request,
+      uint32_t generation) const;
   v1::ListMembersResponse Members(const JobQueue& queue) const;
 
   const std::string version_;
   SharedQueue& queue_;
   FileStore& files_;
   LogStore& logs_;
+  ProgressBoard& progress_;
 };
 
 }  // namespace paceline

@@ -109,9 +109,9 @@ ServiceServer::ServiceServer(const ServiceServerOptions& options,
       queue_(std::move(queue)),
       authorizer_(std::move(authorizer)),
       housekeeper_(options.retention, *queue_, *files_, *logs_),
-      daemons_(std::move(key), *queue_, *files_, *logs_),
+      daemons_(std::move(key), *queue_, *files_, *logs_, progress_),
       file_service_(*files_, options.max_upload_rate),
-      jobs_(options.version, *queue_, *files_, *logs_),
+      jobs_(options.version, *queue_, *files_, *logs_, progress_),
       tokens_(*authorizer_, options.secret.has_value()) {}
 
 absl::Status ServiceServer::EnterAdmin(const ServiceServerOptions& options) {

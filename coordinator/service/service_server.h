@@ -20,6 +20,7 @@
 #include "coordinator/service/file_service.h"
 #include "coordinator/service/housekeeper.h"
 #include "coordinator/service/job_service.h"
+#include "coordinator/service/progress_board.h"
 #include "coordinator/service/shared_queue.h"
 #include "coordinator/service/token_service.h"
 #include "coordinator/store/file_store.h"
@@ -84,6 +85,7 @@ class ServiceServer {
   const std::unique_ptr<SharedQueue> queue_;
   const std::unique_ptr<Authorizer> authorizer_;
   Housekeeper housekeeper_;
+  ProgressBoard progress_;
   DaemonService daemons_;
   FileService file_service_;
   JobService jobs_;

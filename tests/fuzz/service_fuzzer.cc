@@ -16,6 +16,7 @@
 #include "coordinator/service/daemon_service.h"
 #include "coordinator/service/file_service.h"
 #include "coordinator/service/job_service.h"
+#include "coordinator/service/progress_board.h"
 #include "coordinator/service/shared_queue.h"
 #include "coordinator/service/token_service.h"
 #include "coordinator/store/file_store.h"
@@ -70,9 +71,9 @@ class FuzzService {
         queue_(Must(
             SharedQueue::Open({.incarnation = 1, .version = kVersion},
                               Must(QueueStore::Open(folder + "/queue.db"))))),
-        daemons_("key", *queue_, *files_, *logs_),
+        daemons_("key", *queue_, *files_, *logs_, progress_),
         file_service_(*files_, /*max_upload_rate=*/64 << 20),
-        jobs_(kVersion, *queue_, *files_, *logs_),
+        jobs_(kVersion, *queue_, *files_, *logs_, progress_),
         authorizer_(Must(Authorizer::Load(*queue_))),
         tokens_(*authorizer_, /*has_secret=*/true) {}
   // Before the calls are destroyed.
@@ -96,6 +97,7 @@ class FuzzService {
   const std::unique_ptr<FileStore> files_;
   const std::unique_ptr<LogStore> logs_;
   const std::unique_ptr<SharedQueue> queue_;
+  ProgressBoard progress_;
   DaemonService daemons_;
   FileService file_service_;
   JobService jobs_;
@@ -182,6 +184,9 @@ void SendTasks(FuzzInput& input, FuzzService& service) {
   *log.mutable_task() = FuzzTask(input);
   log.set_offset(input.Below(2) == 0 ? 0 : input.Number());
   log.set_text(input.Text());
+  if (input.Below(2) == 0) {
+    log.mutable_progress()->mutable_current()->set_steps_done(input.Number());
+  }
   service.Send("DaemonService/AppendLog", log);
   v1::AddOutputsRequest outputs;
   *outputs.mutable_task() = FuzzTask(input);
@@ -199,6 +204,7 @@ void SendQuestions(FuzzInput& input, FuzzService& service) {
   log.set_generation(input.Below(3));
   log.set_offset(static_cast<int64_t>(input.Number()));
   log.set_should_wait(input.Below(2) == 0);
+  if (input.Below(2) == 0) log.set_progress_number(input.Below(3));
   service.Send("JobService/ReadLog", log);
   v1::GetJobRequest get;
   get.set_id(FuzzId(input));

@@ -126,6 +126,15 @@ absl::StatusOr<std::shared_ptr<CallbackList>> MakeLeadersCallbacks(
   return MakeCallbacks(options.job, context);
 }
 
+// Null if nobody elsewhere gets a bar.
+std::unique_ptr<ProgressRecord> MakeRecord(const LeaderOptions& options) {
+  const bool may_be_bar = options.job.verbose() == v1::VERBOSE_UNSPECIFIED ||
+                          options.job.verbose() == v1::VERBOSE_BAR;
+  if (options.progress_path.empty() || !may_be_bar) return nullptr;
+  return std::make_unique<ProgressRecord>(options.progress_path,
+                                          options.job.progress_style());
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
@@ -205,7 +214,8 @@ Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
                                        options_.tls)),
       session_(std::move(session)),
       service_(session_),
-      progress_bar_(options_.progress, options_.is_terminal, options_.job),
+      progress_bar_(options_.progress, options_.is_terminal, options_.job,
+                    MakeRecord(options_)),
       commands_([this](const RunCommand& run,
                        const absl::StatusOr<std::string>& output) {
         session_.Handle([&](Session& session, absl::Time now) {

@@ -73,6 +73,9 @@ struct LeaderOptions {
   std::ostream* progress = nullptr;
   // Whether `progress` is a terminal.
   bool is_terminal = false;
+  // The file in which those who follow the job from elsewhere find what a bar
+  // shows; `progress` then gets lines. "": none.
+  std::string progress_path;
 };
 
 // Call Run and report all events on one thread. gRPC's threads serve the

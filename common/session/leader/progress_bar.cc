@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "common/session/leader/progress_text.h"
 
 namespace paceline {
 namespace {
 
-constexpr absl::Duration kInterval = absl::Milliseconds(50);
+constexpr absl::Duration kDrawInterval = absl::Milliseconds(50);
+constexpr absl::Duration kRecordInterval = absl::Milliseconds(200);
 
 v1::Verbose VerboseOf(const v1::Job& job, const std::ostream* out,
                       bool is_terminal) {
@@ -20,12 +20,17 @@ v1::Verbose VerboseOf(const v1::Job& job, const std::ostream* out,
 }  // namespace
 
 ProgressBar::ProgressBar(std::ostream* out, bool is_terminal,
-                         const v1::Job& job, Clock clock)
+                         const v1::Job& job,
+                         std::unique_ptr<ProgressRecord> record, Clock clock)
     : out_(out),
-      verbose_(VerboseOf(job, out, is_terminal)),
+      verbose_(record != nullptr ? v1::VERBOSE_LINES
+                                 : VerboseOf(job, out, is_terminal)),
+      record_(std::move(record)),
       style_(MakeProgressStyle(job.progress_style())),
       epochs_(static_cast<int>(job.epochs())),
-      clock_(std::move(clock)) {}
+      clock_(std::move(clock)) {
+  if (verbose_ == v1::VERBOSE_BAR) line_.emplace(*out);
+}
 
 void ProgressBar::BeginEpoch(int epoch, int64_t steps_done) {
   epoch_ = epoch;
@@ -34,13 +39,12 @@ void ProgressBar::BeginEpoch(int epoch, int64_t steps_done) {
   first_steps_.reset();
   drawn_steps_ = steps_done;
   last_drawn_ = absl::InfinitePast();
-  width_ = 0;
   if (verbose_ == v1::VERBOSE_SILENT || epochs_ <= 1) return;
   *out_ << absl::StrCat("Epoch ", epoch + 1, "/", epochs_, "\n") << std::flush;
 }
 
 void ProgressBar::Update(const ProgressView& view) {
-  if (verbose_ != v1::VERBOSE_BAR || view.phase != v1::PHASE_TRAIN ||
+  if ((!line_ && record_ == nullptr) || view.phase != v1::PHASE_TRAIN ||
       view.epoch != epoch_ || view.steps_done == drawn_steps_) {
     return;
   }
@@ -49,10 +53,11 @@ void ProgressBar::Update(const ProgressView& view) {
     first_steps_ = view.steps_done;
     first_time_ = now;
   }
-  if (now - last_drawn_ < kInterval) return;
+  if (now - last_drawn_ < (line_ ? kDrawInterval : kRecordInterval)) return;
   EpochProgress progress = ProgressOf(view.steps_done, view.steps_total);
   progress.logs = view.logs;
-  Draw(progress);
+  if (line_) line_->Draw(style_->Bar(progress));
+  if (record_ != nullptr) record_->SetCurrent(progress);
   drawn_steps_ = view.steps_done;
   last_drawn_ = now;
 }
@@ -63,12 +68,14 @@ void ProgressBar::EndEpoch(const EpochRecord& record) {
   progress.logs = record.logs;
   progress.validation_logs = record.validation_logs;
   progress.is_end = true;
-  if (verbose_ == v1::VERBOSE_BAR) {
-    Draw(progress);
-  } else {
-    *out_ << style_->Line(progress);
+  if (line_) {
+    line_->Draw(style_->Bar(progress));
+    line_->End();
+    return;
   }
-  *out_ << "\n" << std::flush;
+  // Whoever reads the line finds the epoch in the record.
+  if (record_ != nullptr) record_->AddEnded(progress);
+  *out_ << style_->Line(progress) << "\n" << std::flush;
 }
 
 EpochProgress ProgressBar::ProgressOf(int64_t steps_done,
@@ -91,13 +98,6 @@ double ProgressBar::StepTime(int64_t steps_done) const {
   return steps > 0
              ? absl::ToDoubleSeconds(now - began_) / static_cast<double>(steps)
              : 0;
-}
-
-void ProgressBar::Draw(const EpochProgress& progress) {
-  const BarText bar = style_->Bar(progress);
-  *out_ << RepeatedText("\b", width_) << "\r" << bar.text
-        << RepeatedText(" ", width_ - bar.width) << std::flush;
-  width_ = bar.width;
 }
 
 }  // namespace paceline

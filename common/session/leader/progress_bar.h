@@ -16,7 +16,9 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "common/session/leader/progress_style.h"
+#include "common/progress/bar_line.h"
+#include "common/progress/progress_style.h"
+#include "common/session/leader/progress_record.h"
 #include "common/session/machine/session.h"
 #include "paceline/v1/job.pb.h"
 
@@ -29,25 +31,29 @@ class ProgressBar {
 
   // Writes to `out`, which must outlive the bar; null: shows nothing. Unless
   // the job says what to show, a terminal gets bars, and anything else lines.
+  // With a `record`, `out` gets lines where it would get bars, and the record
+  // what a bar needs.
   ProgressBar(std::ostream* out, bool is_terminal, const v1::Job& job,
+              std::unique_ptr<ProgressRecord> record = nullptr,
               Clock clock = absl::Now);
 
   // `epoch` counts from 0; `steps_done` were taken before a resume.
   void BeginEpoch(int epoch, int64_t steps_done = 0);
-  // Draws at most 20 times a second, so it may be called often. Ignores views
+  // Draws at most 20 times a second, and records 5 times, so it may be
+  // called often. Ignores views
   // of other stages than the training of this epoch.
   void Update(const ProgressView& view);
   void EndEpoch(const EpochRecord& record);
 
  private:
-  // Draws over the bar that is there.
-  void Draw(const EpochProgress& progress);
   EpochProgress ProgressOf(int64_t steps_done, int64_t steps_total) const;
   // Seconds per step.
   double StepTime(int64_t steps_done) const;
 
   std::ostream* const out_;
   const v1::Verbose verbose_;
+  // Null: nobody else draws a bar.
+  const std::unique_ptr<ProgressRecord> record_;
   const std::unique_ptr<const ProgressStyle> style_;
   const int epochs_;
   const Clock clock_;
@@ -60,8 +66,7 @@ class ProgressBar {
   absl::Time first_time_;
   int64_t drawn_steps_ = 0;
   absl::Time last_drawn_;
-  // Columns of the bar on the terminal.
-  int64_t width_ = 0;
+  std::optional<BarLine> line_;
 };
 
 }  // namespace paceline

@@ -1,11 +1,14 @@
 #include "coordinator/cli/service/follow_log.h"
 
 #include <algorithm>
+#include <ostream>
+#include <sstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "coordinator/cli/service/job_calls.h"
+#include "coordinator/cli/service/job_screen.h"
 #include "coordinator/queue/job_queue.h"
 
 namespace paceline {
@@ -48,41 +51,112 @@ size_t FindTail(absl::string_view text, uint64_t lines) {
   return text.npos;
 }
 
-}  // namespace
+// Writes what is flushed to another stream, above a screen's bar.
+class AboveBar : public std::stringbuf {
+ public:
+  AboveBar(JobScreen& screen, std::ostream& out) : screen_(screen), out_(out) {}
 
-absl::StatusOr<v1::JobView> FollowLog(const VerbContext& context,
-                                      LogPlace place, bool all_starts) {
-  ASSIGN_OR_RETURN(v1::JobView job, GetJob(context, place.job));
+ protected:
+  int sync() override {
+    screen_.WriteAbove([this] { out_ << str() << std::flush; });
+    str("");
+    return 0;
+  }
+
+ private:
+  JobScreen& screen_;
+  std::ostream& out_;
+};
+
+// Follows one task's log.
+class LogFollower {
+ public:
+  LogFollower(const VerbContext& context, LogPlace place)
+      : context_(context), place_(std::move(place)) {}
+
+  absl::StatusOr<v1::JobView> Follow(bool all_starts, JobScreen* screen);
+
+ private:
+  // Prints the next piece, and returns it. Its text is empty if there was none
+  // for some seconds.
+  absl::StatusOr<v1::ReadLogResponse> PrintPiece(JobScreen* screen);
+
+  const VerbContext& context_;
+  LogPlace place_;
+  // Of the progress that the screen has.
+  uint64_t progress_number_ = 0;
+};
+
+absl::StatusOr<v1::ReadLogResponse> LogFollower::PrintPiece(JobScreen* screen) {
+  v1::ReadLogRequest request = RequestFor(place_, /*should_wait=*/true);
+  if (screen != nullptr) request.set_progress_number(progress_number_);
+  ASSIGN_OR_RETURN(v1::ReadLogResponse piece,
+                   ReadPiece(context_, kForever, request));
+  place_.offset = piece.next_offset();
+  if (screen == nullptr) {
+    context_.out << piece.text() << std::flush;
+    return piece;
+  }
+  if (piece.has_progress()) {
+    screen->SetProgress(piece.progress());
+    progress_number_ = piece.progress_number();
+  }
+  screen->Show(piece.text());
+  return piece;
+}
+
+absl::StatusOr<v1::JobView> LogFollower::Follow(bool all_starts,
+                                                JobScreen* screen) {
+  ASSIGN_OR_RETURN(v1::JobView job, GetJob(context_, place_.job));
   v1::JobState told = v1::JOB_STATE_UNSPECIFIED;
   for (;;) {
     const v1::JobRecord& record = job.record();
     const bool has_ended = HasEnded(record.state());
-    if (record.generation() < place.generation) {
+    if (record.generation() < place_.generation) {
       if (has_ended) return job;
-      if (record.state() != told) TellState(context, job);
+      if (record.state() != told) TellState(context_, job);
       told = record.state();
-      ASSIGN_OR_RETURN(job, AwaitChange(context, job, kForever));
+      ASSIGN_OR_RETURN(job, AwaitChange(context_, job, kForever));
       continue;
     }
-    const bool is_last_start = record.generation() == place.generation;
+    const bool is_last_start = record.generation() == place_.generation;
     const bool is_over = has_ended || !is_last_start;
-    ASSIGN_OR_RETURN(const v1::ReadLogResponse piece,
-                     ReadPiece(context, kForever, RequestFor(place, true)));
-    context.out << piece.text() << std::flush;
-    place.offset = piece.next_offset();
+    ASSIGN_OR_RETURN(const v1::ReadLogResponse piece, PrintPiece(screen));
     // A daemon may send the end of a log after the end of its task, but one
     // that is gone never does.
-    if (piece.is_last() || (is_over && piece.text().empty())) {
+    if (piece.is_last() ||
+        (is_over && piece.text().empty() && !piece.has_progress())) {
       if ((has_ended && is_last_start) || !all_starts) return job;
-      ++place.generation;
-      place.offset = 0;
+      ++place_.generation;
+      place_.offset = 0;
+      if (screen != nullptr) screen->ForgetProgress();
     }
-    if (!is_over) {
-      ASSIGN_OR_RETURN(job, PatientlyGet<v1::JobView>(context, kForever, [&] {
-                         return GetJob(context, place.job);
+    // A job whose progress has changed goes on.
+    if (!is_over && !piece.has_progress()) {
+      ASSIGN_OR_RETURN(job, PatientlyGet<v1::JobView>(context_, kForever, [&] {
+                         return GetJob(context_, place_.job);
                        }));
     }
   }
+}
+
+}  // namespace
+
+absl::StatusOr<v1::JobView> FollowLog(const VerbContext& context,
+                                      const LogPlace& place, bool all_starts) {
+  if (!context.is_terminal || place.task.type() != v1::TASK_TYPE_CHIEF) {
+    return LogFollower(context, place).Follow(all_starts, nullptr);
+  }
+  JobScreen screen(context.out);
+  AboveBar buffer(screen, context.messages);
+  std::ostream messages(&buffer);
+  const VerbContext above = {.client = context.client,
+                             .out = context.out,
+                             .is_terminal = true,
+                             .messages = messages,
+                             .is_interrupted = context.is_interrupted,
+                             .patience = context.patience};
+  return LogFollower(above, place).Follow(all_starts, &screen);
 }
 
 absl::StatusOr<uint64_t> ReadWholeLog(

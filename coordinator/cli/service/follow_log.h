@@ -21,11 +21,12 @@ struct LogPlace {
   uint64_t offset = 0;
 };
 
-// Prints the log from `place` on. Goes on with the log of the next start until
-// the job has ended, and returns the job then; if not `all_starts`, returns
-// once this start is over.
+// Prints the log from `place` on; that of a leader on a terminal with a
+// progress bar, as `coordinator run` draws it, and with control characters
+// escaped. Goes on with the log of the next start until the job has ended, and
+// returns the job then; if not `all_starts`, returns once this start is over.
 absl::StatusOr<v1::JobView> FollowLog(const VerbContext& context,
-                                      LogPlace place, bool all_starts);
+                                      const LogPlace& place, bool all_starts);
 
 // Gives `take` the log that there is now, from `place` on, in pieces. Returns
 // where it ends.

@@ -47,6 +47,7 @@ class LogsVerb : public ServiceVerb {
     LogPlace place = {.job = job_};
     ASSIGN_OR_RETURN(place.task, TaskFromText(task_));
     ASSIGN_OR_RETURN(const v1::JobView job, GetJob(context, job_));
+    RETURN_IF_ERROR(CheckHasTask(job.record().submission(), place.task));
     const uint32_t last = job.record().generation();
     if (last < generation_.value_or(1) && !follows_) {
       return absl::FailedPreconditionError(

@@ -27,6 +27,8 @@ struct VerbContext {
   ServiceClient& client;
   // What was asked for.
   std::ostream& out;
+  // Whether `out` is a terminal.
+  bool is_terminal = false;
   // What people should know besides.
   std::ostream& messages;
   // Whether the user has interrupted the program. The client's calls then end

@@ -1,5 +1,7 @@
 #include "coordinator/cli/service/service_verbs.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <iostream>
 #include <optional>
@@ -46,6 +48,7 @@ absl::StatusOr<int> RunVerb(ServiceVerb& verb, const ConnectionOptions& options,
   });
   return verb.Run({.client = client,
                    .out = std::cout,
+                   .is_terminal = isatty(STDOUT_FILENO) == 1,
                    .messages = std::cerr,
                    .is_interrupted = [&] { return is_interrupted.load(); }});
 }

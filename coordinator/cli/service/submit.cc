@@ -32,7 +32,8 @@ class SubmitVerb : public ServiceVerb {
         "Waits until the job has ended. Exit codes: 0 it succeeded, 1 it "
         "failed, 130 it was stopped. Ctrl-C leaves the job running.");
     app.add_flag("--follow", follows_,
-                 "The same, and prints what the job's leader writes.")
+                 "The same, and shows what the job's leader writes; on a "
+                 "terminal with a progress bar, as `run` does.")
         ->excludes(wait);
     AddFormat(app, {"name", "json", "yaml"}, format_);
   }

@@ -73,6 +73,25 @@ absl::StatusOr<v1::Task> TaskFromText(absl::string_view text) {
   return UnexpectedValue("--task", text, "leader, or a task such as worker-1");
 }
 
+absl::Status CheckHasTask(const v1::Submission& submission,
+                          const v1::Task& task) {
+  if (task.type() == v1::TASK_TYPE_CHIEF) return absl::OkStatus();
+  std::string names = kLeader;
+  for (const v1::TaskGroup& group : submission.groups()) {
+    if (group.type() == task.type() && task.index() < group.count()) {
+      return absl::OkStatus();
+    }
+    if (group.count() == 0) continue;
+    v1::Task each;
+    each.set_type(group.type());
+    absl::StrAppend(&names, ", ", TaskText(each));
+    each.set_index(group.count() - 1);
+    if (group.count() > 1) absl::StrAppend(&names, " to ", TaskText(each));
+  }
+  return UnexpectedValue("--task", TaskText(task),
+                         absl::StrCat("a task of the job: ", names));
+}
+
 std::string TimeText(int64_t micros) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMicros(micros),
                           absl::UTCTimeZone());

@@ -30,6 +30,10 @@ std::vector<std::string> UserOverrides(const v1::Submission& submission);
 std::string TaskText(const v1::Task& task);
 // The inverse. InvalidArgument names the option --task.
 absl::StatusOr<v1::Task> TaskFromText(absl::string_view text);
+// InvalidArgument, which names the tasks that there are, unless the job has
+// this one.
+absl::Status CheckHasTask(const v1::Submission& submission,
+                          const v1::Task& task);
 
 // RFC 3339, in UTC, of microseconds since 1970.
 std::string TimeText(int64_t micros);

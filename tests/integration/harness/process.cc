@@ -34,8 +34,11 @@ void Redirect(const std::string& path, int fd) {
   for (const auto& [name, value] : options.environment) {
     setenv(name.c_str(), value.c_str(), 1);
   }
-  Redirect(options.output_path + ".out", STDOUT_FILENO);
-  Redirect(options.output_path + ".err", STDERR_FILENO);
+  const bool has_files = options.terminal.empty();
+  Redirect(has_files ? options.output_path + ".out" : options.terminal,
+           STDOUT_FILENO);
+  Redirect(has_files ? options.output_path + ".err" : options.terminal,
+           STDERR_FILENO);
   std::vector<std::string> command = options.command;
   std::vector<char*> argv;
   for (std::string& word : command) argv.push_back(word.data());

@@ -21,6 +21,8 @@ struct ProcessOptions {
   // Standard output goes to <output_path>.out, standard error to
   // <output_path>.err.
   std::string output_path;
+  // The path of a Terminal; both go there instead. "": none.
+  std::string terminal = "";
 };
 
 // The process leads a session of its own, so that tests can find all processes

@@ -65,7 +65,8 @@ Process TestService::StartDaemon(const std::string& program,
   return Process(options);
 }
 
-Process TestService::Start(const std::vector<std::string>& arguments) {
+Process TestService::Start(const std::vector<std::string>& arguments,
+                           const std::string& terminal) {
   ProcessOptions options;
   options.command = {ProgramPath("coordinator")};
   options.command.insert(options.command.end(), arguments.begin(),
@@ -73,6 +74,7 @@ Process TestService::Start(const std::vector<std::string>& arguments) {
   options.command = WithOptions(std::move(options.command));
   options.environment = {{"PACELINE_COORDINATOR", address_}};
   options.output_path = folder_ / absl::StrCat("command-", commands_++);
+  options.terminal = terminal;
   return Process(options);
 }
 

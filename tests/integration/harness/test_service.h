@@ -32,8 +32,9 @@ class TestService {
                       int cores = 16,
                       const std::vector<std::string>& more = {}) const;
 
-  // Starts a command that people give.
-  Process Start(const std::vector<std::string>& arguments);
+  // Starts a command that people give; on the Terminal with this path, if any.
+  Process Start(const std::vector<std::string>& arguments,
+                const std::string& terminal = "");
   // What it prints; expects it to end with `code`.
   std::string Run(const std::vector<std::string>& arguments, int code = 0);
 

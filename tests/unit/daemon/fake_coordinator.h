@@ -36,6 +36,9 @@ struct Books {
   // By path.
   std::map<std::string, std::string> files ABSL_GUARDED_BY(mutex);
   std::map<std::string, std::string> outputs ABSL_GUARDED_BY(mutex);
+  // The progress of jobs whose leaders have shown some.
+  std::vector<v1::JobProgress> progress ABSL_GUARDED_BY(mutex);
+  bool wants_progress ABSL_GUARDED_BY(mutex) = false;
   int put_calls ABSL_GUARDED_BY(mutex) = 0;
 };
 
@@ -82,6 +85,10 @@ class FakeDaemonService : public RpcService {
           std::string& log = books.logs[task->Name()];
           if (request.offset() == log.size()) log += request.text();
           response.set_size(log.size());
+          if (request.has_progress()) {
+            books.progress.push_back(request.progress());
+          }
+          response.set_wants_progress(books.wants_progress);
           done(absl::OkStatus());
         },
         Access::kNewcomers);

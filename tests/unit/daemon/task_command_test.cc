@@ -90,6 +90,7 @@ TEST_F(TaskCommandTest, ALeaderLeadsTheJobFile) {
       child->command,
       ElementsAre("/programs/coordinator", "lead", "job.yaml", "--output=out",
                   "--write_port=" + home_ + "/logs/1/leader.port",
+                  "--write_progress=" + home_ + "/logs/1/leader.progress",
                   "--set=training.epochs=2", "--data=/data/mnist",
                   "--data-cache=/cache", "--data-cache-size=1000",
                   "--data-from=https://host/data/", "--listen=10.0.0.1:0"));

@@ -135,7 +135,8 @@ TEST_F(AuthorizerTest, EveryMethodForPeopleIsInTheTable) {
   auto files = FileStore::Open(folder_ + "/files", {});
   auto logs = LogStore::Open(folder_ + "/logs", {});
   ASSERT_TRUE(files.ok() && logs.ok());
-  const JobService jobs("1.0", *queue_, **files, **logs);
+  ProgressBoard progress;
+  const JobService jobs("1.0", *queue_, **files, **logs, progress);
   const FileService file_service(**files, kAnyUploadRate);
   const TokenService tokens(*authorizer_, true);
   for (const RpcService* service :

@@ -398,6 +398,33 @@ TEST_F(ServiceServerTest, LogsAndOutputsComeFromTasksOfTheJob) {
   ASSERT_TRUE(client_->AppendLog(log).ok());
   EXPECT_EQ(waiting.get()->text(), "Epoch 1/2\n");
 
+  // Who wants no progress is not woken by it.
+  log.set_offset(10);
+  log.set_text("");
+  log.mutable_progress()->mutable_current()->set_steps_done(3);
+  EXPECT_FALSE(client_->AppendLog(log)->wants_progress());
+  read.set_offset(10);
+  read.set_should_wait(false);
+  EXPECT_FALSE(client_->ReadLog(read)->has_progress());
+  read.set_progress_number(0);
+  const auto progress = client_->ReadLog(read);
+  EXPECT_EQ(progress->progress().current().steps_done(), 3);
+  read.set_progress_number(progress->progress_number());
+  EXPECT_FALSE(client_->ReadLog(read)->has_progress());
+  read.set_should_wait(true);
+  waiting =
+      std::async(std::launch::async, [&] { return client_->ReadLog(read); });
+  log.mutable_progress()->mutable_current()->set_steps_done(4);
+  EXPECT_TRUE(client_->AppendLog(log)->wants_progress());
+  EXPECT_EQ(waiting.get()->progress().current().steps_done(), 4);
+  // Of other tasks, and impossible.
+  log.mutable_progress()->mutable_current()->set_seconds(-1);
+  EXPECT_TRUE(absl::IsInvalidArgument(client_->AppendLog(log).status()));
+  log.mutable_progress()->mutable_current()->set_seconds(1);
+  log.mutable_task()->mutable_task()->set_type(v1::TASK_TYPE_WORKER);
+  EXPECT_TRUE(absl::IsInvalidArgument(client_->AppendLog(log).status()));
+  log.clear_progress();
+
   v1::AddOutputsRequest outputs;
   *outputs.mutable_task() = leader;
   v1::JobFile& file = *outputs.add_files();

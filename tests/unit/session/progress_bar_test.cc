@@ -47,7 +47,7 @@ std::string Show(const json& epoch, v1::Verbose verbose,
   std::ostringstream out;
   absl::Time now = kStart;
   ProgressBar bar(&out, /*is_terminal=*/false,
-                  MakeJob(epoch["epochs"], verbose, style),
+                  MakeJob(epoch["epochs"], verbose, style), nullptr,
                   [&] { return now; });
   bar.BeginEpoch(epoch["epoch"]);
   int64_t steps = 0;
@@ -124,7 +124,8 @@ TEST(ProgressBarTest, WithoutAStreamShowsNothing) {
 TEST(ProgressBarTest, WritesTheLineOfTheFormatsPage) {
   std::ostringstream out;
   absl::Time now = kStart;
-  ProgressBar bar(&out, /*is_terminal=*/true, MakeJob(1), [&] { return now; });
+  ProgressBar bar(&out, /*is_terminal=*/true, MakeJob(1), nullptr,
+                  [&] { return now; });
   bar.BeginEpoch(0);
   ProgressView view{v1::PHASE_TRAIN, 0, 1, 5, {{"loss", 2}, {"accuracy", 0}}};
   bar.Update(view);
@@ -142,7 +143,8 @@ TEST(ProgressBarTest, WritesTheLineOfTheFormatsPage) {
 TEST(ProgressBarTest, TimesOnlyTheStepsSinceAResume) {
   std::ostringstream out;
   absl::Time now = kStart;
-  ProgressBar bar(&out, /*is_terminal=*/false, MakeJob(1), [&] { return now; });
+  ProgressBar bar(&out, /*is_terminal=*/false, MakeJob(1), nullptr,
+                  [&] { return now; });
   bar.BeginEpoch(0, /*steps_done=*/20);
   now += absl::Seconds(160);
   EpochRecord record;
@@ -154,7 +156,8 @@ TEST(ProgressBarTest, TimesOnlyTheStepsSinceAResume) {
 TEST(ProgressBarTest, LeavesTheTimeBeforeTheFirstJumpOut) {
   std::ostringstream out;
   absl::Time now = kStart;
-  ProgressBar bar(&out, /*is_terminal=*/true, MakeJob(1), [&] { return now; });
+  ProgressBar bar(&out, /*is_terminal=*/true, MakeJob(1), nullptr,
+                  [&] { return now; });
   bar.BeginEpoch(0, /*steps_done=*/20);
   now += absl::Seconds(100);
   bar.Update({v1::PHASE_TRAIN, 0, 50, 100, {}});

@@ -1,4 +1,4 @@
-#include "common/session/leader/progress_text.h"
+#include "common/progress/progress_text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
-#include "common/session/leader/keras2_progress.h"
+#include "common/progress/keras2_progress.h"
 
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "common/session/leader/progress_text.h"
+#include "common/progress/progress_text.h"
 
 namespace paceline {
 namespace {

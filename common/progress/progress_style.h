@@ -1,13 +1,13 @@
 // How a version of Keras shows an epoch: as a progress bar (verbose=1), or as a
 // line at its end (verbose=2).
-#ifndef PACELINE_COMMON_SESSION_LEADER_PROGRESS_STYLE_H_
-#define PACELINE_COMMON_SESSION_LEADER_PROGRESS_STYLE_H_
+#ifndef PACELINE_COMMON_PROGRESS_PROGRESS_STYLE_H_
+#define PACELINE_COMMON_PROGRESS_PROGRESS_STYLE_H_
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "common/session/machine/logged_metric.h"
+#include "common/callback/logs.h"
 #include "paceline/v1/job.pb.h"
 
 namespace paceline {
@@ -46,4 +46,4 @@ std::unique_ptr<const ProgressStyle> MakeProgressStyle(v1::ProgressStyle style);
 
 }  // namespace paceline
 
-#endif  // PACELINE_COMMON_SESSION_LEADER_PROGRESS_STYLE_H_
+#endif  // PACELINE_COMMON_PROGRESS_PROGRESS_STYLE_H_

@@ -1,13 +1,13 @@
 // The parts of a progress bar that all versions of Keras write alike.
-#ifndef PACELINE_COMMON_SESSION_LEADER_PROGRESS_TEXT_H_
-#define PACELINE_COMMON_SESSION_LEADER_PROGRESS_TEXT_H_
+#ifndef PACELINE_COMMON_PROGRESS_PROGRESS_TEXT_H_
+#define PACELINE_COMMON_PROGRESS_PROGRESS_TEXT_H_
 
 #include <cstdint>
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "common/session/leader/progress_style.h"
-#include "common/session/machine/logged_metric.h"
+#include "common/callback/logs.h"
+#include "common/progress/progress_style.h"
 
 namespace paceline {
 
@@ -40,4 +40,4 @@ int64_t TextWidth(absl::string_view text);
 
 }  // namespace paceline
 
-#endif  // PACELINE_COMMON_SESSION_LEADER_PROGRESS_TEXT_H_
+#endif  // PACELINE_COMMON_PROGRESS_PROGRESS_TEXT_H_

@@ -1,7 +1,7 @@
-#include "common/session/leader/progress_style.h"
+#include "common/progress/progress_style.h"
 
-#include "common/session/leader/keras2_progress.h"
-#include "common/session/leader/keras3_progress.h"
+#include "common/progress/keras2_progress.h"
+#include "common/progress/keras3_progress.h"
 
 namespace paceline {
 

@@ -8,12 +8,12 @@
 //
 // The metrics are sorted by name, and those of the validation come after them.
 // Source: Keras 3.15, utils/progbar.py.
-#ifndef PACELINE_COMMON_SESSION_LEADER_KERAS3_PROGRESS_H_
-#define PACELINE_COMMON_SESSION_LEADER_KERAS3_PROGRESS_H_
+#ifndef PACELINE_COMMON_PROGRESS_KERAS3_PROGRESS_H_
+#define PACELINE_COMMON_PROGRESS_KERAS3_PROGRESS_H_
 
 #include <string>
 
-#include "common/session/leader/progress_style.h"
+#include "common/progress/progress_style.h"
 
 namespace paceline {
 
@@ -25,4 +25,4 @@ class Keras3Progress : public ProgressStyle {
 
 }  // namespace paceline
 
-#endif  // PACELINE_COMMON_SESSION_LEADER_KERAS3_PROGRESS_H_
+#endif  // PACELINE_COMMON_PROGRESS_KERAS3_PROGRESS_H_

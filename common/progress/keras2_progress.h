@@ -7,12 +7,12 @@
 //   938/938 - 3s - loss: 0.2027 - 3s/epoch - 3ms/step
 //
 // The loss comes first. Source: tf_keras 2.21, utils/generic_utils.py.
-#ifndef PACELINE_COMMON_SESSION_LEADER_KERAS2_PROGRESS_H_
-#define PACELINE_COMMON_SESSION_LEADER_KERAS2_PROGRESS_H_
+#ifndef PACELINE_COMMON_PROGRESS_KERAS2_PROGRESS_H_
+#define PACELINE_COMMON_PROGRESS_KERAS2_PROGRESS_H_
 
 #include <string>
 
-#include "common/session/leader/progress_style.h"
+#include "common/progress/progress_style.h"
 
 namespace paceline {
 
@@ -24,4 +24,4 @@ class Keras2Progress : public ProgressStyle {
 
 }  // namespace paceline
 
-#endif  // PACELINE_COMMON_SESSION_LEADER_KERAS2_PROGRESS_H_
+#endif  // PACELINE_COMMON_PROGRESS_KERAS2_PROGRESS_H_

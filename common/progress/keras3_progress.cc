@@ -1,10 +1,10 @@
-#include "common/session/leader/keras3_progress.h"
+#include "common/progress/keras3_progress.h"
 
 #include <algorithm>
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "common/session/leader/progress_text.h"
+#include "common/progress/progress_text.h"
 
 namespace paceline {
 namespace {
