@@ -91,7 +91,9 @@ double FuzzInput::Real() {
 }
 
 std::string FuzzInput::Text() {
-  const size_t size = std::min<size_t>(Byte(), rest_.size());
+  // Its own statement: arguments are computed in any order.
+  const size_t most = Byte();
+  const size_t size = std::min(most, rest_.size());
   std::string text(rest_.substr(0, size));
   rest_.remove_prefix(size);
   return text;

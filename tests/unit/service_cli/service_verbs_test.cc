@@ -18,6 +18,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/screen_lines.h"
 #include "tests/test_identity.h"
 
 namespace paceline {
@@ -145,6 +146,11 @@ class FakeJobs : public RpcService {
           response.set_next_offset(begin + response.text().size());
           response.set_is_last(begin == size);
           response.set_generation(request.generation());
+          if (request.has_progress_number() && !response.is_last() &&
+              request.progress_number() != kProgressNumber) {
+            *response.mutable_progress() = progress;
+            response.set_progress_number(kProgressNumber);
+          }
           if (response.is_last()) Step();
           done(absl::OkStatus());
         },
@@ -168,6 +174,9 @@ class FakeJobs : public RpcService {
   size_t next = 0;
   // By start.
   std::map<uint32_t, std::string> logs;
+  // For who wants it.
+  static constexpr uint64_t kProgressNumber = 7;
+  v1::JobProgress progress;
   std::vector<v1::Submission> submissions;
   bool loses_first = false;
   // Of calls that wait for news.
@@ -246,6 +255,7 @@ class ServiceVerbsTest : public ::testing::Test {
     const absl::StatusOr<int> code =
         verb->Run({.client = *client_,
                    .out = out_,
+                   .is_terminal = is_terminal_,
                    .messages = messages_,
                    .is_interrupted = [this] { return is_interrupted_.load(); },
                    .patience = patience_});
@@ -275,6 +285,7 @@ epochs: 1
   std::unique_ptr<ServiceClient> client_;
   std::atomic<bool> is_interrupted_ = false;
   absl::Duration patience_ = absl::Seconds(2);
+  bool is_terminal_ = false;
   std::ostringstream out_;
   std::ostringstream messages_;
   absl::Status error_;
@@ -344,6 +355,32 @@ TEST_F(ServiceVerbsTest, FollowPrintsTheLogsOfAllStarts) {
   // The job has ended before the first log was read.
   EXPECT_EQ(Run(MakeSubmitVerb(), {WriteJob(), "--follow"}), 0) << error_;
   EXPECT_EQ(out_.str(), "mnist-17\nfirst start\nsecond start\n");
+}
+
+TEST_F(ServiceVerbsTest, FollowDrawsBarsOnATerminal) {
+  jobs_.logs = {{1, "Epoch 1/1\n4/4 - 0s - 0s/step - loss: -2.0000e+00\n"}};
+  v1::EpochProgress& epoch = *jobs_.progress.add_ended();
+  epoch.set_steps_done(4);
+  epoch.set_steps_total(4);
+  v1::LoggedValue& loss = *epoch.add_logs();
+  loss.set_name("loss");
+  loss.set_value(-2);
+  for (const bool is_terminal : {false, true}) {
+    is_terminal_ = is_terminal;
+    jobs_.job.mutable_record()->set_state(v1::JOB_STATE_RUNNING);
+    jobs_.job.mutable_record()->set_generation(1);
+    jobs_.states = {{v1::JOB_STATE_SUCCEEDED, 1}};
+    jobs_.next = 0;
+    jobs_.lost_answers = 1;
+    EXPECT_EQ(Run(MakeLogsVerb(), {"mnist-17", "-f"}), 0) << error_;
+    EXPECT_THAT(messages_.str(), HasSubstr("trying again until it answers"));
+    EXPECT_THAT(
+        ScreenLines(out_.str()),
+        ElementsAre("Epoch 1/1", is_terminal ? "4/4 ━━━━━━━━━━━━━━━━━━━━ 0s "
+                                               "0s/step - loss: -2.0000"
+                                             : "4/4 - 0s - 0s/step - loss: "
+                                               "-2.0000e+00"));
+  }
 }
 
 TEST_F(ServiceVerbsTest, WaitReturnsHowTheJobEnded) {
