@@ -50,16 +50,14 @@ void ProgressRecord::AddEnded(const EpochProgress& progress) {
 }
 
 void ProgressRecord::Write() {
-  if (has_failed_) return;
   auto& ended = *message_.mutable_ended();
   while (ended.size() > kMaxEndedEpochs ||
          (!ended.empty() && message_.ByteSizeLong() > kMaxProgressBytes)) {
     ended.erase(ended.begin());
   }
   const absl::Status status = ReplaceFile(path_, message_.SerializeAsString());
-  has_failed_ = !status.ok();
-  LOG_IF(WARNING, has_failed_)
-      << "who follows the job gets no progress bar: " << status.message();
+  LOG_IF(WARNING, !status.ok() && !std::exchange(has_failed_, true))
+      << "who follows the job sees old progress: " << status.message();
 }
 
 }  // namespace paceline

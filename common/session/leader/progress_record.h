@@ -10,8 +10,8 @@
 
 namespace paceline {
 
-// Each change replaces the file at once, and is not synced. A file that cannot
-// be written is a warning, and the last. Not thread-safe.
+// Each change replaces the file at once, and is not synced. That it cannot be
+// written is told once, and tried again with the next change. Not thread-safe.
 class ProgressRecord {
  public:
   ProgressRecord(std::string path, v1::ProgressStyle style);
