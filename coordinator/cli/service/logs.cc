@@ -58,9 +58,12 @@ class LogsVerb : public ServiceVerb {
     }
     place.generation = generation_.value_or(std::max<uint32_t>(last, 1));
     if (tail_ && last >= place.generation) {
+      uint64_t end = 0;
       ASSIGN_OR_RETURN(const std::string text,
-                       ReadLogTail(context, place, *tail_, &place.offset));
-      context.out << text << std::flush;
+                       ReadLogTail(context, place, *tail_, &end));
+      // Who follows shows it with what comes.
+      place.offset = end - text.size();
+      if (!follows_) context.out << text << std::flush;
     } else if (!follows_) {
       return ReadWholeLog(context, place,
                           [&context](absl::string_view text) {
