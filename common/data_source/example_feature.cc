@@ -22,20 +22,24 @@ absl::Status CheckFeature(const ExampleFeature& feature, const Path& path) {
                                                       : "crop_to_aspect_ratio"),
                        "expected an `image_size`, too");
   }
-  if (!feature.shape) return absl::OkStatus();
-  int64_t elements = 1;
-  for (const int64_t size : *feature.shape) {
-    elements = size > limits::kMaxElements / elements ? 0 : elements * size;
-    if (size < 1 || elements == 0 ||
-        feature.shape->size() >= static_cast<size_t>(limits::kMaxRank)) {
-      return WrongType(Codec<Shape>::Write(*feature.shape), path.Key("shape"),
-                       "positive sizes");
-    }
+  if (!feature.shape || IsShapeOfExample(*feature.shape)) {
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+  return WrongType(Codec<Shape>::Write(*feature.shape), path.Key("shape"),
+                   "positive sizes");
 }
 
 }  // namespace
+
+bool IsShapeOfExample(const Shape& shape) {
+  if (shape.size() >= static_cast<size_t>(limits::kMaxRank)) return false;
+  int64_t elements = 1;
+  for (const int64_t size : shape) {
+    if (size < 1 || size > limits::kMaxElements / elements) return false;
+    elements *= size;
+  }
+  return true;
+}
 
 ImageOptions ExampleFeature::AsImage() const {
   ImageOptions options;

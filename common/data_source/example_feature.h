@@ -45,6 +45,10 @@ struct ExampleFeature {
   ImageOptions AsImage() const;
 };
 
+// Whether all sizes are positive, and they are no more than limits.h allows,
+// so that their product is a number of elements.
+bool IsShapeOfExample(const Shape& shape);
+
 const FieldTable<ExampleFeature>& FieldsOf(const ExampleFeature*);
 
 template <>

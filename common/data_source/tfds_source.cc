@@ -242,7 +242,14 @@ absl::Status Prepared::Complete(ExampleFeature& feature) const {
     // Unknown: as the first example has it.
     if (size < 1) return absl::OkStatus();
   }
-  feature.shape.emplace(shape->begin(), shape->end());
+  const Shape of_example(shape->begin(), shape->end());
+  if (!IsShapeOfExample(of_example)) {
+    return Wrong(FeaturesFile(),
+                 absl::StrCat("feature \"", PeerText(feature.feature),
+                              "\" has dimensions beyond the limits of an "
+                              "array"));
+  }
+  feature.shape = of_example;
   return absl::OkStatus();
 }
 

@@ -110,6 +110,17 @@ TEST_F(TfdsSourceTest, TakesShapesFromItsFiles) {
   EXPECT_EQ((*source)->spec().features[0].shape, (Shape{2, 2}));
 }
 
+TEST_F(TfdsSourceTest, RefusesShapesBeyondTheLimits) {
+  source_.features.emplace().entries[""].feature = "box";
+  for (const char* sizes :
+       {"[\"4611686018427387904\", \"4\"]", "[1, 1, 1, 1, 1, 1, 1, 4]"}) {
+    Write("features.json",
+          absl::StrReplaceAll(kFeatures, {{"[\"2\", \"2\"]", sizes}}));
+    EXPECT_THAT(ErrorOf(), HasSubstr("features.json: feature \"box\" has "
+                                     "dimensions beyond the limits"));
+  }
+}
+
 TEST_F(TfdsSourceTest, NumbersNeedNotBeStrings) {
   Write("dataset_info.json",
         absl::StrReplaceAll(kInfo, {{"[\"2\", \"1\"]", "[2, 1]"}}));
