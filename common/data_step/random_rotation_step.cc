@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/data_step/step_fields.h"
 
@@ -41,19 +40,10 @@ const FieldTable<RandomRotationStep>& RandomRotationStep::Fields() {
   return table;
 }
 
-absl::StatusOr<Shape> RandomRotationStep::Build(const Shape& input) {
-  ASSIGN_OR_RETURN(image_, ImageLayoutOf(input));
-  transform_ = AffineTransform(image_, fill_mode, interpolation,
-                               static_cast<float>(fill_value));
-  return input;
-}
-
-absl::Status RandomRotationStep::Apply(const float* in, float* out,
-                                       StepRandom& random) {
-  random.Reseed(seed);
+AffineMatrix RandomRotationStep::Draw(const ImageLayout& image,
+                                      StepRandom& random) const {
   const float degrees = random.Uniform(factor.low * 360, factor.high * 360);
-  transform_.Apply(Rotation(degrees, image_), in, out);
-  return absl::OkStatus();
+  return Rotation(degrees, image);
 }
 
 }  // namespace paceline

@@ -1,6 +1,5 @@
 #include "common/data_step/random_translation_step.h"
 
-#include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/data_step/step_fields.h"
 
@@ -27,21 +26,12 @@ const FieldTable<RandomTranslationStep>& RandomTranslationStep::Fields() {
   return table;
 }
 
-absl::StatusOr<Shape> RandomTranslationStep::Build(const Shape& input) {
-  ASSIGN_OR_RETURN(image_, ImageLayoutOf(input));
-  transform_ = AffineTransform(image_, fill_mode, interpolation,
-                               static_cast<float>(fill_value));
-  return input;
-}
-
-absl::Status RandomTranslationStep::Apply(const float* in, float* out,
-                                          StepRandom& random) {
-  random.Reseed(seed);
+AffineMatrix RandomTranslationStep::Draw(const ImageLayout& image,
+                                         StepRandom& random) const {
   AffineMatrix matrix;
-  matrix.y_0 = -DrawShift(height_factor, image_.height, random);
-  matrix.x_0 = -DrawShift(width_factor, image_.width, random);
-  transform_.Apply(matrix, in, out);
-  return absl::OkStatus();
+  matrix.y_0 = -DrawShift(height_factor, image.height, random);
+  matrix.x_0 = -DrawShift(width_factor, image.width, random);
+  return matrix;
 }
 
 }  // namespace paceline

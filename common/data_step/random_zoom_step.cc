@@ -1,6 +1,5 @@
 #include "common/data_step/random_zoom_step.h"
 
-#include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/data_step/step_fields.h"
 
@@ -38,20 +37,11 @@ const FieldTable<RandomZoomStep>& RandomZoomStep::Fields() {
   return table;
 }
 
-absl::StatusOr<Shape> RandomZoomStep::Build(const Shape& input) {
-  ASSIGN_OR_RETURN(image_, ImageLayoutOf(input));
-  transform_ = AffineTransform(image_, fill_mode, interpolation,
-                               static_cast<float>(fill_value));
-  return input;
-}
-
-absl::Status RandomZoomStep::Apply(const float* in, float* out,
-                                   StepRandom& random) {
-  random.Reseed(seed);
+AffineMatrix RandomZoomStep::Draw(const ImageLayout& image,
+                                  StepRandom& random) const {
   const float height = DrawZoom(height_factor, random);
   const float width = width_factor ? DrawZoom(*width_factor, random) : height;
-  transform_.Apply(Zoom(height, width, image_), in, out);
-  return absl::OkStatus();
+  return Zoom(height, width, image);
 }
 
 }  // namespace paceline

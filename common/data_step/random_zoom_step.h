@@ -2,13 +2,10 @@
 #ifndef PACELINE_COMMON_DATA_STEP_RANDOM_ZOOM_STEP_H_
 #define PACELINE_COMMON_DATA_STEP_RANDOM_ZOOM_STEP_H_
 
-#include <cstdint>
 #include <optional>
 
-#include "common/data_step/affine.h"
-#include "common/data_step/data_step.h"
+#include "common/data_step/affine_step.h"
 #include "common/data_step/factor_range.h"
-#include "common/data_step/image_layout.h"
 
 namespace paceline {
 
@@ -16,29 +13,22 @@ template <typename T>
 class FieldTable;
 
 // About the centre; the size stays.
-class RandomZoomStep : public DataStep {
+class RandomZoomStep : public AffineStep {
  public:
   static constexpr char kClassName[] = "RandomZoom";
   static const FieldTable<RandomZoomStep>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
-  bool is_random() const override { return true; }
-  absl::StatusOr<Shape> Build(const Shape& input) override;
-  absl::Status Apply(const float* in, float* out, StepRandom& random) override;
 
   // 1 + each is how many pixels of the input one of the output covers: negative
   // enlarges.
   FactorRange height_factor;
   // nullopt: as drawn for the height.
   std::optional<FactorRange> width_factor;
-  FillMode fill_mode = FillMode::kReflect;
-  AffineInterpolation interpolation = AffineInterpolation::kBilinear;
-  std::optional<int64_t> seed;
-  double fill_value = 0;
 
  private:
-  ImageLayout image_;
-  AffineTransform transform_;
+  AffineMatrix Draw(const ImageLayout& image,
+                    StepRandom& random) const override;
 };
 
 }  // namespace paceline

@@ -3,10 +3,12 @@
 #define PACELINE_COMMON_DATA_STEP_STEP_FIELDS_H_
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "common/config/field_table.h"
+#include "common/data_step/affine.h"
 #include "common/model/keras_fields.h"
 
 namespace paceline {
@@ -38,21 +40,23 @@ std::vector<Field<S>> SizeFields() {
       Required("width", &S::width, Between(1, kMaxSide), "Columns of pixels.")};
 }
 
+// `seed` may be a member of a base class of the step, as those of FillFields.
 template <typename S>
 Field<S> SeedField() {
-  return Optional("seed", &S::seed,
+  return Optional("seed", static_cast<std::optional<int64_t> S::*>(&S::seed),
                   "What is drawn depends on it instead of the job's seed.");
 }
 
-// For steps that move pixels, such as RandomRotation.
+// Of an AffineStep.
 template <typename S>
 std::vector<Field<S>> FillFields() {
-  return {Optional("fill_mode", &S::fill_mode,
+  return {Optional("fill_mode", static_cast<FillMode S::*>(&S::fill_mode),
                    "What lies beyond the edges of an image."),
-          Optional("interpolation", &S::interpolation,
+          Optional("interpolation",
+                   static_cast<AffineInterpolation S::*>(&S::interpolation),
                    "How pixels between others are computed."),
           SeedField<S>(),
-          Optional("fill_value", &S::fill_value,
+          Optional("fill_value", static_cast<double S::*>(&S::fill_value),
                    "Beyond the edges with `fill_mode: constant`.")};
 }
 
