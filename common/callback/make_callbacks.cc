@@ -117,11 +117,19 @@ absl::StatusOr<std::unique_ptr<CallbackList>> MakeCallbacks(
     const v1::Job& job, const CallbackContext& context) {
   std::vector<CallbackPtr> callbacks;
   std::set<std::string> outputs;
+  bool has_backup = false;
   for (int i = 0; i < job.callbacks_size(); ++i) {
     const Path path = Path("callbacks").Index(i);
     ASSIGN_OR_RETURN(CallbackPtr callback,
                      MakeCallback(FromProto(job.callbacks(i)), path));
     RETURN_IF_ERROR(callback->Prepare(context, path));
+    if (callback->class_name() == BackupAndRestore::kClassName) {
+      if (std::exchange(has_backup, true)) {
+        return ConfigError(path, "BackupAndRestore is there twice");
+      }
+      // The job's checkpoints (common/job/backup.h), nothing that hears events.
+      continue;
+    }
     const std::string output = callback->output_path();
     if (!output.empty() && !outputs.insert(output).second) {
       return ConfigError(

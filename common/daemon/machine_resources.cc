@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/cores.h"
 #include "common/base/status_macros.h"
+#include "common/base/usable_memory.h"
 
 namespace paceline {
 namespace {
@@ -26,24 +27,6 @@ uint64_t Millicores(const std::string& root) {
   return std::clamp<uint64_t>(limit, 1, cores);
 }
 
-absl::StatusOr<uint64_t> MemoryBytes(const std::string& root) {
-  const std::string path = root + "/proc/meminfo";
-  std::ifstream meminfo(path);
-  if (!meminfo) return absl::NotFoundError(absl::StrCat("cannot read ", path));
-  std::string word;
-  uint64_t kibibytes = 0;
-  while (meminfo >> word && word != "MemTotal:") {
-  }
-  if (!(meminfo >> kibibytes)) {
-    return absl::DataLossError(absl::StrCat(path, ": there is no MemTotal"));
-  }
-  const uint64_t total = kibibytes << 10;
-  std::ifstream memory_max(root + "/sys/fs/cgroup/memory.max");
-  uint64_t limit = 0;
-  // The file has "max" if there is no limit.
-  return memory_max >> limit ? std::min(total, limit) : total;
-}
-
 uint64_t Gpus(const std::string& root) {
   std::error_code error;
   const std::filesystem::directory_iterator gpus(
@@ -56,7 +39,7 @@ uint64_t Gpus(const std::string& root) {
 absl::StatusOr<v1::Resources> MachineResources(const std::string& root) {
   v1::Resources resources;
   resources.set_millicores(Millicores(root));
-  ASSIGN_OR_RETURN(const uint64_t memory, MemoryBytes(root));
+  ASSIGN_OR_RETURN(const uint64_t memory, UsableMemory(root));
   resources.set_memory_bytes(memory);
   resources.set_gpus(Gpus(root));
   return resources;

@@ -1,7 +1,5 @@
 #include "common/data_source/cached_source.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/base/usable_memory.h"
 #include "glog/logging.h"
 
 namespace paceline {
@@ -151,17 +150,16 @@ absl::StatusOr<std::unique_ptr<const DataSource>> CacheInMemory(
     std::unique_ptr<const DataSource> source) {
   const int64_t count = source->example_count();
   const int64_t example_bytes = BytesOf(source->spec());
-  const int64_t memory = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) *
-                         static_cast<int64_t>(sysconf(_SC_PAGESIZE));
+  ASSIGN_OR_RETURN(const uint64_t memory, UsableMemory());
   std::unique_ptr<std::byte[]> values;
-  if (count <= memory / (example_bytes + 1)) {
+  if (count <= static_cast<int64_t>(memory) / (example_bytes + 1)) {
     values.reset(new (std::nothrow) std::byte[count * example_bytes]);
   }
   if (values == nullptr) {
     return absl::ResourceExhaustedError(absl::StrCat(
         source->name(), ": cache: memory: ", count, " examples of ",
         example_bytes, " bytes; expected that they fit into the ", memory,
-        " bytes of this machine"));
+        " bytes that this task may use"));
   }
   return std::make_unique<CachedSource>(std::move(source), std::move(values));
 }

@@ -13,8 +13,8 @@ namespace paceline {
 // Reads each example of `source` once, whichever reader comes first; an example
 // that cannot be read is tried again each time. The cache takes the values of
 // all examples in their stored types and a byte for each, of which the system
-// gives only what is written. ResourceExhausted if that is more than the memory
-// of the machine.
+// gives only what is written. ResourceExhausted if that is more than the
+// process may use (usable_memory.h), whatever else it holds.
 absl::StatusOr<std::unique_ptr<const DataSource>> CacheInMemory(
     std::unique_ptr<const DataSource> source);
 

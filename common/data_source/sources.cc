@@ -16,7 +16,6 @@
 #include "common/config/proto_value.h"
 #include "common/config/references_of.h"
 #include "common/config/value.h"
-#include "common/data_source/cached_source.h"
 #include "common/data_source/csv_source.h"
 #include "common/data_source/idx_source.h"
 #include "common/data_source/images_source.h"
@@ -206,9 +205,7 @@ absl::StatusOr<DataSourcePtr> OpenDataSource(const v1::Dataset& dataset,
                                              Contents contents) {
   for (const Source& source : Sources()) {
     ASSIGN_OR_RETURN(DataSourcePtr opened, source.open(dataset, contents));
-    if (opened == nullptr) continue;
-    if (dataset.cache().empty()) return opened;
-    return CacheInMemory(std::move(opened));
+    if (opened != nullptr) return opened;
   }
   const std::string& name = dataset.other().name();
   return absl::InvalidArgumentError(absl::StrCat(

@@ -11,7 +11,7 @@ namespace paceline {
 absl::Status CheckImageSize(ImageSize size, int64_t unit_count, int64_t bytes,
                             int64_t units_per_byte) {
   if (size.height > kMaxImagePixels / size.width) {
-    return absl::ResourceExhaustedError(
+    return absl::InvalidArgumentError(
         absl::StrFormat("the image has %d x %d pixels; expected at most %d",
                         size.height, size.width, kMaxImagePixels));
   }
@@ -32,7 +32,7 @@ ImageFormat ImageFormatOf(absl::string_view bytes) {
 absl::StatusOr<const PixelBuffer*> ImageDecoder::Decode(
     absl::string_view bytes) {
   if (static_cast<int64_t>(bytes.size()) > kMaxImageBytes) {
-    return absl::ResourceExhaustedError(
+    return absl::InvalidArgumentError(
         absl::StrFormat("the image has %d bytes; expected at most %d",
                         bytes.size(), kMaxImageBytes));
   }

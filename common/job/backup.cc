@@ -7,9 +7,12 @@
 #include "common/config/field_table.h"
 #include "common/config/keras_object.h"
 #include "common/config/path.h"
+#include "google/protobuf/util/message_differencer.h"
 
 namespace paceline {
 namespace {
+
+using ::google::protobuf::util::MessageDifferencer;
 
 // The index of the first; -1: there is none.
 int IndexOfBackup(const v1::Job& job) {
@@ -17,6 +20,18 @@ int IndexOfBackup(const v1::Job& job) {
     if (job.callbacks(i).class_name() == BackupAndRestore::kClassName) return i;
   }
   return -1;
+}
+
+v1::CheckpointPolicy PolicyOf(const BackupAndRestore& backup) {
+  v1::CheckpointPolicy policy;
+  policy.set_keep(backup.double_checkpoint ? 2 : 1);
+  const int64_t batches = backup.save_freq.batches;
+  if (batches > 0) {
+    policy.set_every_steps(static_cast<uint64_t>(batches));
+  } else {
+    policy.set_every_epochs(1);
+  }
+  return policy;
 }
 
 }  // namespace
@@ -33,22 +48,18 @@ std::optional<BackupAndRestore> BackupOf(const v1::Job& job) {
 absl::Status TakeBackupPolicy(v1::Job& job) {
   const std::optional<BackupAndRestore> backup = BackupOf(job);
   if (!backup) return absl::OkStatus();
-  if (job.has_checkpoint()) {
-    if (!backup->delete_checkpoint) return absl::OkStatus();
-    const Path path = Path("callbacks").Index(IndexOfBackup(job));
-    return ConfigError(path.Key("delete_checkpoint"),
-                       "true, but the job's own `checkpoint` keeps "
-                       "checkpoints; expected false, or no `checkpoint`");
+  const v1::CheckpointPolicy policy = PolicyOf(*backup);
+  // A job that was written has the policy that was made of its callback.
+  if (!job.has_checkpoint() ||
+      MessageDifferencer::Equals(job.checkpoint(), policy)) {
+    *job.mutable_checkpoint() = policy;
+    return absl::OkStatus();
   }
-  v1::CheckpointPolicy& policy = *job.mutable_checkpoint();
-  policy.set_keep(backup->double_checkpoint ? 2 : 1);
-  const int64_t batches = backup->save_freq.batches;
-  if (batches > 0) {
-    policy.set_every_steps(static_cast<uint64_t>(batches));
-  } else {
-    policy.set_every_epochs(1);
-  }
-  return absl::OkStatus();
+  if (!backup->delete_checkpoint) return absl::OkStatus();
+  const Path path = Path("callbacks").Index(IndexOfBackup(job));
+  return ConfigError(path.Key("delete_checkpoint"),
+                     "true, but the job's own `checkpoint` keeps "
+                     "checkpoints; expected false, or no `checkpoint`");
 }
 
 }  // namespace paceline

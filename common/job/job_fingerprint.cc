@@ -46,6 +46,13 @@ uint64_t Hash(const std::string& bytes) {
   return hash;
 }
 
+// They change no example.
+void ClearCaches(v1::Data& data) {
+  if (data.has_train()) data.mutable_train()->clear_cache();
+  if (data.has_validation()) data.mutable_validation()->clear_cache();
+  if (data.has_test()) data.mutable_test()->clear_cache();
+}
+
 }  // namespace
 
 std::string JobFingerprint(const v1::Job& job) {
@@ -54,6 +61,7 @@ std::string JobFingerprint(const v1::Job& job) {
   same.clear_evaluator();
   same.clear_verbose();
   same.clear_progress_style();
+  if (same.has_data()) ClearCaches(*same.mutable_data());
   ChangeFiles(same, DropFolder);
   return absl::StrFormat("%016x", Hash(SerializeInOrder(same)));
 }

@@ -120,8 +120,10 @@ absl::StatusOr<std::vector<std::string>> Predict(
   pipeline_options.model = InputArraysOf(model.graph);
   const int64_t examples = data.source->example_count();
   const int64_t batch_size = std::clamp<int64_t>(examples, 1, data.batch_size);
-  const PhaseData phase =
+  PhaseData phase =
       WholeOf(*data.source, data.dataset, data.job.seed(), batch_size);
+  // A row is the prediction of its own example, or there is none.
+  phase.skips_errors = false;
   RETURN_IF_ERROR(CheckFits(phase, pipeline_options.model));
   std::vector<std::string> paths = PathsOf(options.output, model.graph);
   ASSIGN_OR_RETURN(const std::vector<PredictionFilePtr> files,

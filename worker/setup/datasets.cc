@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/config/path.h"
+#include "common/data_source/cached_source.h"
 #include "common/data_source/sources.h"
 
 namespace paceline {
@@ -33,6 +34,10 @@ class Opener {
               std::back_inserter(datasets_.files));
     absl::StatusOr<std::unique_ptr<const DataSource>> source =
         fence_.Run([&] { return OpenDataSource(dataset); });
+    // Not inside the fence, which hides how much memory there is.
+    if (source.ok() && !dataset.cache().empty()) {
+      source = CacheInMemory(*std::move(source));
+    }
     if (!source.ok()) return Annotate(source.status(), name);
     datasets_.sources.push_back(*std::move(source));
     return datasets_.sources.back().get();

@@ -69,22 +69,25 @@ absl::Status WriteResults(const LeadJobOptions& options, const Outcome& outcome,
   return absl::OkStatus();
 }
 
-// Writes the trained model from the last checkpoint of a job that has some. A
-// model that Keras' files cannot have is only told: its checkpoint is there.
-absl::Status WriteModel(const LeaderOptions& leader, const Outcome& outcome) {
+// Writes the trained model from the last checkpoint of a job that has some.
+// Returns whether it is there: a model that Keras' files cannot have is only
+// told, since its checkpoint is there.
+absl::StatusOr<bool> WriteModel(const LeaderOptions& leader,
+                                const Outcome& outcome) {
   if (leader.connects_only || !leader.evaluate_checkpoint.empty() ||
       !leader.job.has_checkpoint() || !outcome.status.ok()) {
-    return absl::OkStatus();
+    return false;
   }
   ASSIGN_OR_RETURN(const std::string checkpoint,
                    FindLatestCheckpoint(leader.output_dir + "/checkpoint"));
   const absl::Status status =
       ExportCheckpoint(checkpoint, "keras", leader.output_dir + "/model.keras",
                        ExportedValues::kFinal);
+  if (status.ok()) return true;
   if (!absl::IsUnimplemented(status)) return status;
   std::cerr << "warning: model.keras is not written: " << status.message()
             << "\n";
-  return absl::OkStatus();
+  return false;
 }
 
 // Prints the metrics on data.test or the connected tasks, and what went wrong.
@@ -139,13 +142,10 @@ absl::Status CheckOutput(const LeaderOptions& leader) {
 // Deletes the checkpoints of a job whose BackupAndRestore says so.
 absl::Status DeleteBackup(const LeaderOptions& leader) {
   const std::optional<BackupAndRestore> backup = BackupOf(leader.job);
-  if (!backup || !backup->delete_checkpoint || leader.connects_only ||
-      !leader.evaluate_checkpoint.empty()) {
-    return absl::OkStatus();
-  }
+  if (!backup || !backup->delete_checkpoint) return absl::OkStatus();
   const std::string folder = leader.output_dir + "/checkpoint";
-  // Each manifest goes first. So a run that is killed meanwhile leaves none
-  // that the next one would resume from.
+  // Of each the manifest goes first, so that none is left that looks whole and
+  // is not.
   ASSIGN_OR_RETURN(const std::vector<std::string> checkpoints,
                    ListCheckpoints(folder));
   for (const std::string& checkpoint : checkpoints) {
@@ -181,8 +181,7 @@ int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
                 << told.message() << "\n";
     }
   }
-  const absl::Status saved = (*leader)->RepeatSaves();
-  if (!saved.ok()) return Fail(saved, kJobFailed);
+  (*leader)->RepeatSaves(std::cerr);
   const absl::Status started = own_tasks.Start((*leader)->port());
   if (!started.ok()) return Fail(started, kJobFailed);
   const bool is_placed_by_queue = options.leader.is_placed_by_queue;
@@ -202,16 +201,17 @@ int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
   own_tasks.Shutdown();
 
   Tell(outcome, options);
-  absl::Status written = WriteModel(options.leader, outcome);
+  const absl::StatusOr<bool> model = WriteModel(options.leader, outcome);
+  absl::Status written = model.status();
   if (!written.ok()) Fail(written, kJobFailed);
   const absl::Status results = WriteResults(options, outcome, own_tasks);
   if (!results.ok()) Fail(results, kJobFailed);
   written.Update(results);
   std::cout.flush();
   own_tasks.ShutdownEvaluator(outcome.status.ok());
-  if (outcome.status.ok() && written.ok()) {
-    written = DeleteBackup(options.leader);
-    if (!written.ok()) Fail(written, kJobFailed);
+  if (written.ok() && *model) {
+    const absl::Status deleted = DeleteBackup(options.leader);
+    if (!deleted.ok()) std::cerr << "warning: " << deleted.message() << "\n";
   }
   const int code =
       outcome.is_departure && is_placed_by_queue ? kRestart : ExitCode(outcome);

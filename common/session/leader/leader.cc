@@ -239,12 +239,12 @@ Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
   MakeCheckpointTaker(*worker_checkpoints_);
 }
 
-absl::Status Leader::RepeatSaves() const {
+void Leader::RepeatSaves(std::ostream& warnings) const {
   for (const SaveModel& save : restored_saves_) {
-    RETURN_IF_ERROR(
-        WriteSavedModel(options_.output_dir, options_.restore_path, save));
+    const absl::Status written =
+        WriteSavedModel(options_.output_dir, options_.restore_path, save);
+    if (!written.ok()) warnings << "warning: " << written.message() << "\n";
   }
-  return absl::OkStatus();
 }
 
 Leader::~Leader() { session_.Close(); }
@@ -275,6 +275,7 @@ Outcome Leader::Run(const std::function<void()>& poll) {
   health_.EndBeats();
   posts_.Finish();
   session_.Close();
+  model_saver_.Close();
   shards_.reset();
   if (checkpoints_ != nullptr) {
     // A checkpoint that is still being written now is lost.

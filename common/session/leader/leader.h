@@ -90,8 +90,9 @@ class Leader {
   int port() const { return server_->port(); }
 
   // Makes the files again that the checkpoint to resume from was taken for,
-  // since the earlier run may not have done. Blocks on the disk.
-  absl::Status RepeatSaves() const;
+  // since the earlier run may not have done. Warns of those that cannot be
+  // written: the job may ask for others now. Blocks on the disk.
+  void RepeatSaves(std::ostream& warnings) const;
 
   // Leads until the job has ended and its members have left. Calls `poll` at
   // least every 50 ms; report the events below from there.

@@ -40,6 +40,7 @@ ModelSaver::~ModelSaver() {
 
 void ModelSaver::Begin(std::string folder, std::vector<SaveModel> saves,
                        std::function<void()> done) {
+  if (is_closed_) return;
   CHECK(!thread_.joinable()) << "files are being written";
   saves_ = std::move(saves);
   done_ = std::move(done);

@@ -37,6 +37,9 @@ class ModelSaver {
              std::function<void()> done);
   // There is no checkpoint for these files.
   void GiveUp(const std::vector<SaveModel>& saves, const absl::Status& reason);
+  // Begin does nothing from now on. The checkpoint names the files, so that a
+  // resumed job writes them.
+  void Close() { is_closed_ = true; }
   // Once the files are written, calls `saved` for each, then `done`. Call it
   // often.
   void Poll();
@@ -47,6 +50,7 @@ class ModelSaver {
 
   const std::string output_dir_;
   const Saved saved_;
+  bool is_closed_ = false;
   // What is being written; empty: nothing.
   std::vector<SaveModel> saves_;
   std::function<void()> done_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/callback/output_path.h"
@@ -163,10 +164,12 @@ absl::StatusOr<std::vector<SaveModel>> ReadSaves(const ObjectReader& reader) {
     SaveModel save;
     if (is_pair) save = {entry[0].get<std::string>(), entry[1].get<bool>()};
     const absl::StatusOr<std::string> path = OutputPath(save.path, Path());
-    if (!path.ok() || *path != save.path) {
+    const bool is_model = absl::EndsWith(
+        save.path, save.is_weights_only ? ".weights.h5" : ".keras");
+    if (!path.ok() || *path != save.path || !is_model) {
       return reader.Error("saves",
-                          "pairs of a path below the output folder and whether "
-                          "the file has only weights");
+                          "pairs of a model's path below the output folder and "
+                          "whether the file has only weights");
     }
     saves.push_back(std::move(save));
   }

@@ -137,7 +137,7 @@ TEST(ImageDecoderTest, RefusesJpegBombsBeforeItAllocates) {
     std::string bytes;
     absl::StatusCode code;
   } kBombs[] = {
-      {WithJpegSize(jpeg, '\x7f'), absl::StatusCode::kResourceExhausted},
+      {WithJpegSize(jpeg, '\x7f'), absl::StatusCode::kInvalidArgument},
       {WithJpegSize(jpeg, '\x0f'), absl::StatusCode::kDataLoss},
   };
   for (const auto& bomb : kBombs) {
@@ -168,7 +168,7 @@ TEST(ImageDecoderTest, RefusesPngBombsBeforeItAllocates) {
   } kBombs[] = {
       {absl::string_view("\0\0\x05\xdc", 4), absl::StatusCode::kDataLoss},
       {absl::string_view("\0\0\x9c\x40", 4),
-       absl::StatusCode::kResourceExhausted},
+       absl::StatusCode::kInvalidArgument},
   };
   for (const auto& bomb : kBombs) {
     std::string header("IHDR\0\0\x9c\x40", 8);

@@ -5,9 +5,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/config/json_value.h"
+#include "common/job/job_fields.h"
 #include "common/job/job_reader.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace paceline {
 namespace {
@@ -43,6 +46,9 @@ TEST(Backup, IsThePolicyOfTheJobsCheckpoints) {
   EXPECT_EQ(job->checkpoint().every_steps(), 0);
   EXPECT_EQ(job->checkpoint().keep(), 1);
   EXPECT_TRUE(BackupOf(*job)->delete_checkpoint);
+  const auto again = ReadJob(ToJson(WriteJob(*job)).dump(), "/jobs/again.yaml",
+                             {}, {.check_files = false});
+  EXPECT_TRUE(again.ok()) << again.status();
   const auto often = ReadBackupJob(
       "{save_freq: 50, double_checkpoint: true, delete_checkpoint: false}");
   ASSERT_TRUE(often.ok()) << often.status();
@@ -69,6 +75,8 @@ TEST(Backup, LeavesTheJobsOwnPolicyAndItsCheckpoints) {
 }
 
 TEST(Backup, RefusesWhatItCannotDo) {
+  EXPECT_THAT(BackupError("{}}, {BackupAndRestore: {}"),
+              HasSubstr("callbacks[2]: BackupAndRestore is there twice"));
   EXPECT_THAT(BackupError("{backup_dir: /tmp/backup}"),
               HasSubstr("callbacks[1].backup_dir: "));
   for (const char* const often : {"0", "-3", "1.5", "false", "batch", "[]"}) {
