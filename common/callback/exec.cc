@@ -121,8 +121,8 @@ const FieldTable<Exec>& Exec::Fields() {
       "`train_batch_end`: the answer then holds from the next lease of steps, "
       "and steps that end meanwhile count with the next event. A bad answer, "
       "another exit code than 0 and the end of `timeout` end the job. Not part "
-      "of Keras. Services and tasks by TF_CONFIG refuse it without "
-      "`--allow-exec`.",
+      "of Keras. Services, and a `worker` that leads by TF_CONFIG, refuse it "
+      "without `--allow-exec`.",
       {Required("command", &Exec::command,
                 "The program, found by PATH, and its arguments; no shell."),
        Optional("on", &Exec::on, "The events."),

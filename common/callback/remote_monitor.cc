@@ -112,8 +112,9 @@ const FieldTable<RemoteMonitor>& RemoteMonitor::Fields() {
       kClassName,
       "Posts the epoch (from 0) and its logs, as a JSON object, to `root` and "
       "`path` when an epoch ends. That a server cannot be reached within 10 s "
-      "is a warning. Services and tasks by TF_CONFIG refuse it without "
-      "`--allow-exec`, since it reaches addresses that the job could not.",
+      "is a warning. Services, and a `worker` that leads by TF_CONFIG, refuse "
+      "it without `--allow-exec`, since it reaches addresses that the job "
+      "could not.",
       {Optional("root", &RemoteMonitor::root, "The server's URL."),
        Optional("path", &RemoteMonitor::path, "What follows `root`."),
        Optional("field", &RemoteMonitor::field,

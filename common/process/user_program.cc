@@ -13,6 +13,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
@@ -20,6 +21,10 @@
 
 namespace paceline {
 namespace {
+
+// How long to wait for a process that was killed. One of another user's, or one
+// that waits for a disk, may stay.
+constexpr absl::Duration kKillTimeout = absl::Seconds(2);
 
 struct Pipe {
   FileDescriptor read;
@@ -182,8 +187,17 @@ int UserProgram::End() {
   // The process itself stays, as a zombie at least, until it is reaped. So the
   // group is still its own.
   kill(-pid_, SIGKILL);
+  // It may have left the group.
+  kill(pid_, SIGKILL);
   int status = 0;
-  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  const absl::Time deadline = MonotonicNow() + kKillTimeout;
+  while (waitpid(pid_, &status, WNOHANG) != pid_) {
+    if (MonotonicNow() > deadline) {
+      LOG(WARNING) << "process " << pid_
+                   << ", a program of the user's, does not end by SIGKILL";
+      break;
+    }
+    absl::SleepFor(absl::Milliseconds(1));
   }
   pid_ = -1;
   return status;

@@ -37,8 +37,8 @@ inline constexpr size_t kMaxProgramOutput = size_t{1} << 20;
 // It works in the folder and with the environment of this process. It is killed
 // when it ends, when its time is over and by the destructor, each time with
 // those of its children that stay in its process group. Start it from the main
-// thread only: the kernel kills it when the thread that started it ends. Not
-// thread-safe.
+// thread only: the kernel kills it, but not its children, when the thread that
+// started it ends. Not thread-safe.
 class UserProgram {
  public:
   // NotFound and others if the program cannot be executed.
@@ -60,8 +60,8 @@ class UserProgram {
               FileDescriptor out, FileDescriptor error);
 
   void FeedInput();
-  // Kills the process and its group, and reaps it. Returns the status of
-  // waitpid.
+  // Kills the process and its group, and reaps it, or gives it up after 2 s.
+  // Returns the status of waitpid.
   int End();
   // "exit code 3", and what it said.
   absl::Status Failure(absl::StatusCode code, const std::string& what) const;

@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Strategies, ExecTest,
                                                "cluster={worker: 1}",
                                                "devices=2"}));
 
-TEST(ExecBatchTest, EndsTrainingWithinAnEpoch) {
+TEST(ExecBatchTest, EndsTraining) {
   SmallJob job;
   const std::string events = job.folder() / "events";
   Process run = job.Run(

@@ -41,6 +41,8 @@ struct HttpPosts::Transfer {
     SetOption(easy, CURLOPT_URL, post.url.c_str());
     SetOption(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     SetOption(easy, CURLOPT_NOSIGNAL, 1L);
+    // Does not wait for a name that is being looked up.
+    SetOption(easy, CURLOPT_QUICK_EXIT, 1L);
     SetOption(easy, CURLOPT_USERAGENT, "paceline");
     SetOption(easy, CURLOPT_HTTPHEADER, headers);
     SetOption(easy, CURLOPT_POSTFIELDSIZE_LARGE,

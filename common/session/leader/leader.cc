@@ -273,7 +273,7 @@ Outcome Leader::Run(const std::function<void()>& poll) {
     ShowProgress();
   }
   health_.EndBeats();
-  posts_.Finish();
+  if (outcome_.status.ok()) posts_.Finish();
   session_.Close();
   model_saver_.Close();
   shards_.reset();

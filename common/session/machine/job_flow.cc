@@ -145,7 +145,7 @@ bool JobFlow::has_ended_early() const {
     case Stage::kDone:
       return false;
     case Stage::kEpochEnded:
-      return !checkpoints_;
+      return !checkpoints_ && !callbacks_.awaits_checkpoint();
     default:
       return !writing_;
   }
@@ -322,7 +322,9 @@ void JobFlow::AdvanceTraining(absl::Time now) {
   if ((table_->Done() || IsCutShort()) && !is_saved_first) {
     EndTraining(now);
   } else if (!table_->HasOpenLeases() &&
-             (StepsToCheckpoint() <= 0 || EarlyCheckpointDue())) {
+             (StepsToCheckpoint() <= 0 || EarlyCheckpointDue()) &&
+             // A checkpoint does not have what a program has not answered.
+             !callbacks_.HoldsLeases()) {
     stage_ = Stage::kCheckpoint;
   }
 }
@@ -333,7 +335,7 @@ void JobFlow::AdvanceCheckpoint(absl::Time now) {
   checkpointed_steps_ = saved.steps;
   snapshot_pending_ = true;
   writing_ = true;
-  writing_last_ = AllEpochsDone();
+  writing_last_ = !table_ && AllEpochsDone();
   TakeCheckpoint checkpoint;
   checkpoint.step = saved.steps;
   checkpoint.state = std::make_shared<const nlohmann::json>(ToJson(saved));

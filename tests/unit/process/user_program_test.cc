@@ -103,11 +103,10 @@ TEST(UserProgram, ThatFailsSaysHow) {
 }
 
 TEST(UserProgram, ThatHangsIsKilledWithItsChildren) {
-  const auto hung =
-      Shell("sleep 1000 & echo $!; wait", "", absl::Milliseconds(500));
+  const auto hung = Shell("sleep 1000 & echo $!; wait", "", absl::Seconds(3));
   EXPECT_EQ(hung.status().code(), absl::StatusCode::kDeadlineExceeded);
   const std::string message(hung.status().message());
-  EXPECT_THAT(message, HasSubstr("it took more than 0.5 s and was killed"));
+  EXPECT_THAT(message, HasSubstr("it took more than 3 s and was killed"));
   const pid_t child = std::atoi(message.substr(message.rfind(' ')).c_str());
   ASSERT_GT(child, 1);
   EXPECT_TRUE(Ends(child));
