@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/integration/harness/small_job.h"
@@ -90,10 +93,11 @@ class FollowTest : public testing::Test {
   // What was written, once the terminal has read it all.
   static std::string Settled(const Terminal& terminal) {
     size_t size = 0;
+    absl::Time changed = absl::Now();
     WaitUntil(kJobLimit, [&] {
-      const size_t last = size;
-      size = terminal.written().size();
-      return size > 0 && size == last;
+      const size_t last = std::exchange(size, terminal.written().size());
+      if (size != last) changed = absl::Now();
+      return size > 0 && absl::Now() - changed > absl::Milliseconds(500);
     });
     return terminal.written();
   }

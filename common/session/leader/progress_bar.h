@@ -14,8 +14,8 @@
 #include <optional>
 #include <ostream>
 
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "common/base/clock.h"
 #include "common/progress/bar_line.h"
 #include "common/progress/progress_style.h"
 #include "common/session/leader/progress_record.h"
@@ -35,13 +35,12 @@ class ProgressBar {
   // what a bar needs.
   ProgressBar(std::ostream* out, bool is_terminal, const v1::Job& job,
               std::unique_ptr<ProgressRecord> record = nullptr,
-              Clock clock = absl::Now);
+              Clock clock = MonotonicNow);
 
   // `epoch` counts from 0; `steps_done` were taken before a resume.
   void BeginEpoch(int epoch, int64_t steps_done = 0);
-  // Draws at most 20 times a second, and records 5 times, so it may be
-  // called often. Ignores views
-  // of other stages than the training of this epoch.
+  // Draws at most 20 times a second, and records 5 times, so it may be called
+  // often. Ignores views of other stages than the training of this epoch.
   void Update(const ProgressView& view);
   void EndEpoch(const EpochRecord& record);
 

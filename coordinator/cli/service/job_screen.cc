@@ -1,6 +1,7 @@
 #include "coordinator/cli/service/job_screen.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/peer_text.h"
@@ -47,6 +48,7 @@ void JobScreen::SetProgress(const v1::JobProgress& progress) {
 }
 
 void JobScreen::ForgetProgress() {
+  if (!rest_.empty()) ShowLine(std::exchange(rest_, ""));
   if (line_.is_drawn()) line_.End();
   ended_.clear();
   current_.reset();
