@@ -199,7 +199,7 @@ void Exec::TrainingEnded(Decision& decision) {
   Run(ExecEvent::kTrainEnd, {{"logs", ToJson({})}}, decision);
 }
 
-void Exec::Run(ExecEvent event, ordered_json about, Decision& decision) {
+void Exec::Run(ExecEvent event, const ordered_json& about, Decision& decision) {
   if (!Hears(event)) return;
   ordered_json input = {{"event", Codec<ExecEvent>::Write(event).as_string()}};
   input.update(about);

@@ -67,7 +67,8 @@ class Exec final : public Callback {
 
  private:
   bool Hears(ExecEvent event) const;
-  void Run(ExecEvent event, nlohmann::ordered_json about, Decision& decision);
+  void Run(ExecEvent event, const nlohmann::ordered_json& about,
+           Decision& decision);
 
   // Where it is in the job.
   std::string where_;
