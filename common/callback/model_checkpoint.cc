@@ -35,7 +35,8 @@ std::string FiveDigits(double number) {
   return *FormatTemplate("{x:.5f}", [&](absl::string_view) { return number; });
 }
 
-// The file of an epoch, from 0, and its path.
+// The template with the number of the epoch (`epoch` counts from 0) and its
+// logs filled in.
 absl::StatusOr<std::string> FileOf(const std::string& filepath, int epoch,
                                    const Logs& logs) {
   return FormatTemplate(

@@ -24,8 +24,8 @@ constexpr int64_t kAlignment = 64;
 // wakes it earlier.
 constexpr absl::Duration kLookUp = absl::Seconds(1);
 
-// Examples that are left out one after the other. More than these are no
-// chance: a disk is gone, say.
+// So many examples in a row that cannot be read end the job: not one of them is
+// corrupt, but a disk is gone, say.
 constexpr int64_t kMostSkippedInARow = 100;
 
 int64_t RoundUp(int64_t size_bytes) {

@@ -7,7 +7,7 @@
 namespace paceline {
 namespace {
 
-// Those of an epoch that the log names.
+// The log names this many examples of an epoch; it only counts the others.
 constexpr int64_t kNamed = 10;
 
 const char* NameOf(v1::Phase phase) {

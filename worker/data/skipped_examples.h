@@ -15,8 +15,8 @@ namespace paceline {
 // bytes are corrupt, or its file is gone.
 bool IsOfExample(const absl::Status& error);
 
-// Counts them, and writes to the log: each of the first ones of an epoch, with
-// its error, and how many there were when the epoch is over. Thread-safe.
+// Logs the first examples of an epoch that are left out, each with its error,
+// and, when the epoch is over, how many there were. Thread-safe.
 class SkippedExamples {
  public:
   // The next examples are of this epoch. Ends the one before.

@@ -70,8 +70,8 @@ absl::Status WriteResults(const LeadJobOptions& options, const Outcome& outcome,
 }
 
 // Writes the trained model from the last checkpoint of a job that has some.
-// Returns whether it is there: a model that Keras' files cannot have is only
-// told, since its checkpoint is there.
+// Returns whether it did: for a model that Keras' files cannot hold there is a
+// warning, and the checkpoint.
 absl::StatusOr<bool> WriteModel(const LeaderOptions& leader,
                                 const Outcome& outcome) {
   if (leader.connects_only || !leader.evaluate_checkpoint.empty() ||
