@@ -2,9 +2,27 @@
 
 #include "gtest/gtest.h"
 #include "paceline/v1/job.pb.h"
+#include "tests/unit/job/fashion_job.h"
 
 namespace paceline {
 namespace {
+
+TEST(JobFingerprint, TellsJobsApartButNotTheirPlaces) {
+  const std::string fingerprint = JobFingerprint(*ReadFashion(kFashionJob));
+  EXPECT_EQ(fingerprint.size(), 16);
+  EXPECT_EQ(fingerprint, JobFingerprint(*ReadFashion(kFashionJob)));
+  EXPECT_EQ(
+      fingerprint,
+      JobFingerprint(*ReadFashion(
+          kFashionJob, {"cluster.worker=9",
+                        "data.train.idx.features=/else/where/images.gz"})));
+  EXPECT_NE(fingerprint, JobFingerprint(*ReadFashion(kFashionJob, {"seed=1"})));
+  EXPECT_NE(fingerprint, JobFingerprint(*ReadFashion(
+                             kFashionJob, {"model.layers[3].Dense.units=11"})));
+  EXPECT_NE(fingerprint,
+            JobFingerprint(*ReadFashion(kFashionJob,
+                                        {"data.train.idx.features=other.gz"})));
+}
 
 // Evaluators compare it with that of a checkpoint, which may be older.
 TEST(JobFingerprint, KeepsItsValue) {

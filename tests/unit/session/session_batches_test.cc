@@ -1,0 +1,160 @@
+// Callbacks that hear of batches, and end an epoch within it.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/callback/callback.h"
+#include "common/session/machine/session.h"
+#include "tests/unit/session/session_callbacks_fixture.h"
+
+namespace paceline {
+namespace {
+
+// Tells of batches, and stops training at a step or where an epoch begins.
+class BatchReporter final : public Callback {
+ public:
+  BatchReporter(int64_t last_step, int last_epoch)
+      : last_step_(last_step), last_epoch_(last_epoch) {}
+
+  absl::string_view class_name() const override { return "BatchReporter"; }
+  bool hears_batches() const override { return true; }
+  void EpochBegan(const EpochStart& start, Decision& decision) override {
+    decision.stops_training = start.epoch == last_epoch_;
+  }
+  void BatchEnded(const BatchEnd& end, Decision& decision) override {
+    std::string text = absl::StrCat("batch ", end.epoch, ".", end.batch, ", ",
+                                    end.count, " of ", end.steps, ":");
+    for (const auto& [key, value] : end.logs) {
+      absl::StrAppend(&text, " ", key, "=", value);
+    }
+    decision.outputs.emplace_back(ShowMessage{std::move(text)});
+    decision.stops_training = end.steps >= last_step_;
+    decision.learning_rate = end.steps / 1024.0;
+  }
+
+ private:
+  const int64_t last_step_;
+  const int last_epoch_;
+};
+
+class SessionBatchesTest : public SessionCallbacksTest {
+ protected:
+  void ReportBatches(int64_t last_step, int last_epoch = -1) {
+    Use(std::make_unique<BatchReporter>(last_step, last_epoch));
+  }
+};
+
+TEST_F(SessionBatchesTest, BatchesComeWithTheProgress) {
+  ReportBatches(1000);
+  Start();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  EXPECT_FALSE(lease->has_learning_rate());
+  ASSERT_EQ(lease->end(), 250);
+  for (const int64_t examples : {20, 20, 50, 250}) {
+    ASSERT_TRUE(Beat(kWorker0, {ReportOf(*lease, examples)}).ok());
+  }
+  Work(/*answered=*/false);
+  EXPECT_EQ(said_.at(1), "batch 0.1, 2 of 2: accuracy=0.5 loss=2");
+  EXPECT_EQ(said_.at(2), "batch 0.4, 3 of 5: accuracy=0.5 loss=2");
+  EXPECT_EQ(said_.at(3), "batch 0.24, 20 of 25: accuracy=0.5 loss=2");
+  ASSERT_EQ(session_->history().size(), 5);
+  EXPECT_EQ(session_->history().front().learning_rate, 100 / 1024.0);
+}
+
+TEST_F(SessionBatchesTest, ARateOfABatchHoldsFromTheNextLease) {
+  ReportBatches(1000);
+  Start();
+  const auto first = Acquire(kWorker0);
+  const auto second = Acquire(kWorker1);
+  ASSERT_TRUE(first && second);
+  Finish(kWorker0, *first);
+  const auto next = Acquire(kWorker0);
+  ASSERT_TRUE(next);
+  EXPECT_FALSE(second->has_learning_rate());
+  EXPECT_EQ(next->learning_rate(), 25 / 1024.0);
+}
+
+TEST_F(SessionBatchesTest, ABatchEndsTrainingWithTheOpenLeases) {
+  ReportBatches(30);
+  validation_examples_ = 100;
+  Start();
+  const auto first = Acquire(kWorker0);
+  const auto second = Acquire(kWorker1);
+  ASSERT_TRUE(first && second);
+  Finish(kWorker0, *first);
+  const auto third = Acquire(kWorker0);
+  ASSERT_TRUE(third);
+  Finish(kWorker1, *second);
+  EXPECT_FALSE(Acquire(kWorker1)) << "training is over";
+  Finish(kWorker0, *third);
+  EXPECT_EQ(session_->Progress().phase, v1::PHASE_VALIDATION);
+  Work();
+  EXPECT_TRUE(session_->ended());
+  ASSERT_EQ(session_->history().size(), 1);
+  EXPECT_EQ(session_->history().front().examples,
+            static_cast<int64_t>(third->end()));
+}
+
+// A service takes the tasks away meanwhile.
+TEST_F(SessionBatchesTest, AnEpochThatWasCutShortIsValidatedAfterAResume) {
+  ReportBatches(20);
+  validation_examples_ = 100;
+  options_.job.mutable_checkpoint()->set_every_epochs(5);
+  Start();
+  const auto first = Acquire(kWorker0);
+  const auto second = Acquire(kWorker1);
+  ASSERT_TRUE(first && second);
+  Finish(kWorker0, *first);
+  session_->StopAfterCheckpoint(absl::CancelledError("stopped"), now_);
+  Finish(kWorker1, *second);
+  const auto checkpoint = Take<TakeCheckpoint>();
+  ASSERT_TRUE(checkpoint);
+  checkpoint_ = checkpoint->state;
+  session_->SnapshotTaken(absl::OkStatus(), now_);
+  session_->CheckpointWritten(absl::OkStatus(), now_);
+  EXPECT_TRUE(session_->ended());
+  EXPECT_TRUE(session_->history().empty());
+  ReportBatches(1000);
+  Resume();
+  EXPECT_EQ(session_->Progress().phase, v1::PHASE_VALIDATION);
+  Work();
+  EXPECT_TRUE(session_->ended());
+  ASSERT_EQ(session_->history().size(), 1);
+  EXPECT_EQ(session_->history().front().examples,
+            static_cast<int64_t>(second->end()));
+  EXPECT_FALSE(session_->history().front().validation_logs.empty());
+}
+
+// As Keras, which looks after a batch whether training goes on.
+TEST_F(SessionBatchesTest, AnEpochThatBeginsStoppedHasOneStep) {
+  ReportBatches(1000, /*last_epoch=*/1);
+  Start();
+  Work();
+  EXPECT_TRUE(session_->ended());
+  ASSERT_EQ(session_->history().size(), 2);
+  EXPECT_EQ(session_->history().back().steps, 1);
+}
+
+TEST_F(SessionBatchesTest, BatchesGoOnAfterAResume) {
+  ReportBatches(1000);
+  options_.job.mutable_checkpoint()->set_every_steps(150);
+  Start();
+  Work(/*answered=*/false);
+  ASSERT_TRUE(checkpoint_);
+  ReportBatches(1000);
+  Resume();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->learning_rate(), 150 / 1024.0);
+  ASSERT_TRUE(Beat(kWorker0, {ReportOf(*lease, 10)}).ok());
+  Work(/*answered=*/false);
+  EXPECT_EQ(said_.at(1), "batch 1.50, 1 of 151: accuracy=0.5 loss=2");
+}
+
+}  // namespace
+}  // namespace paceline
