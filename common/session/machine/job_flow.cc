@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +10,6 @@
 #include "common/job/job_model.h"
 #include "common/limits.h"
 #include "glog/logging.h"
-#include "nlohmann/json.hpp"
 
 namespace paceline {
 
@@ -25,11 +23,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   flow.epochs_ = std::max<int>(job.epochs(), 1);
   flow.first_epoch_ = static_cast<int>(job.initial_epoch());
   flow.steps_per_epoch_ = static_cast<int64_t>(job.steps_per_epoch());
-  flow.checkpoints_ = job.has_checkpoint();
-  flow.checkpoint_epochs_ = job.checkpoint().every_epochs();
-  // A job cannot have more steps than kMaxSteps, so larger values mean "never".
-  flow.checkpoint_steps_ = static_cast<int64_t>(
-      std::min<uint64_t>(job.checkpoint().every_steps(), limits::kMaxSteps));
+  flow.checkpoints_ = CheckpointFlow(job);
   flow.callbacks_ = CallbackFlow(options, world_size);
   flow.worker_batch_size_ = WorkerBatchSize(job, world_size);
   flow.step_batch_size_ = StepBatchSize(job, world_size);
@@ -110,7 +104,7 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
   epoch_ = restored_->epoch;
   steps_before_epoch_ = restored_->steps - restored_->counted.steps;
   next_lease_id_ = restored_->next_lease_id;
-  checkpointed_steps_ = restored_->steps;
+  checkpoints_.GoOnFrom(restored_->steps);
   if (restored_->counted.examples == 0) {
     told_of_epoch_ = restored_->begun;
     BeginNext(now);
@@ -138,21 +132,22 @@ bool JobFlow::has_ended_early() const {
   if (!ends_early_) return false;
   switch (stage_) {
     case Stage::kTraining:
-      return !writing_ && (!checkpoints_ ||
-                           (!table_->HasOpenLeases() && !EarlyCheckpointDue()));
+      return !checkpoints_.is_writing() &&
+             (!checkpoints_.has_policy() ||
+              (!table_->HasOpenLeases() && !EarlyCheckpointDue()));
     case Stage::kCheckpoint:
     case Stage::kFinishing:
     case Stage::kDone:
       return false;
     case Stage::kEpochEnded:
-      return !checkpoints_ && !callbacks_.awaits_checkpoint();
+      return !checkpoints_.has_policy() && !callbacks_.awaits_checkpoint();
     default:
-      return !writing_;
+      return !checkpoints_.is_writing();
   }
 }
 
 bool JobFlow::EarlyCheckpointDue() const {
-  return ends_early_ && checkpoints_ && checkpointed_steps_ < StepsLeased();
+  return ends_early_ && checkpoints_.IsBehind(StepsLeased());
 }
 
 std::optional<v1::Lease> JobFlow::Grant(TaskId worker, int live_workers) {
@@ -208,8 +203,7 @@ void JobFlow::CommandEnded(const RunCommand& run,
 }
 
 void JobFlow::SnapshotTaken(absl::Time now) {
-  if (!snapshot_pending_) return;
-  snapshot_pending_ = false;
+  if (!checkpoints_.SnapshotTaken()) return;
   if (table_) {
     stage_ = Stage::kTraining;
   } else {
@@ -220,16 +214,8 @@ void JobFlow::SnapshotTaken(absl::Time now) {
 
 absl::Status JobFlow::CheckpointWritten(const absl::Status& status,
                                         absl::Time now) {
-  if (!writing_) return absl::OkStatus();
-  writing_ = false;
-  if (!status.ok()) {
-    if (writing_last_) {
-      return Annotate(status, "the last checkpoint was not written");
-    }
-    actions_.push_back(Notice{
-        absl::StrCat("a checkpoint was not written, the one before it stays: ",
-                     CodeAndMessage(status))});
-  }
+  if (!checkpoints_.is_writing()) return absl::OkStatus();
+  RETURN_IF_ERROR(checkpoints_.Written(status, actions_));
   Advance(now);
   return absl::OkStatus();
 }
@@ -306,7 +292,9 @@ void JobFlow::Advance(absl::Time now) {
         if (!callbacks_.AwaitsAnswers()) LeaveEpoch(now);
         break;
       case Stage::kFinishing:
-        if (!writing_ && !callbacks_.AwaitsAnswers()) stage_ = Stage::kDone;
+        if (!checkpoints_.is_writing() && !callbacks_.AwaitsAnswers()) {
+          stage_ = Stage::kDone;
+        }
         break;
       case Stage::kWaiting:
       case Stage::kConnecting:
@@ -330,17 +318,10 @@ void JobFlow::AdvanceTraining(absl::Time now) {
 }
 
 void JobFlow::AdvanceCheckpoint(absl::Time now) {
-  if (writing_) return;
-  SavedSession saved = Save(now);
-  checkpointed_steps_ = saved.steps;
-  snapshot_pending_ = true;
-  writing_ = true;
-  writing_last_ = !table_ && AllEpochsDone();
-  TakeCheckpoint checkpoint;
-  checkpoint.step = saved.steps;
-  checkpoint.state = std::make_shared<const nlohmann::json>(ToJson(saved));
-  checkpoint.saves = callbacks_.TakeSaves();
-  actions_.push_back(std::move(checkpoint));
+  if (checkpoints_.is_writing()) return;
+  const SavedSession saved = Save(now);
+  checkpoints_.Take(saved, callbacks_.TakeSaves(),
+                    /*is_last=*/!table_ && AllEpochsDone(), actions_);
 }
 
 void JobFlow::AdvanceEvaluation() {
@@ -471,19 +452,12 @@ SavedSession JobFlow::StartOfEpoch() const {
 
 bool JobFlow::CheckpointDueAfterEpoch() const {
   if (callbacks_.awaits_checkpoint()) return true;
-  if (!checkpoints_) return false;
-  if (AllEpochsDone() || ends_early_) return true;
-  if (checkpoint_epochs_ > 0 && epoch_ % checkpoint_epochs_ == 0) return true;
-  return StepsToCheckpoint() <= 0;
+  if (AllEpochsDone() || ends_early_) return checkpoints_.has_policy();
+  return checkpoints_.IsDueAfter(epoch_, StepsLeased());
 }
 
 int64_t JobFlow::StepsToCheckpoint() const {
-  if (!checkpoints_ || checkpoint_steps_ == 0) {
-    return std::numeric_limits<int64_t>::max();
-  }
-  const int64_t next =
-      (checkpointed_steps_ / checkpoint_steps_ + 1) * checkpoint_steps_;
-  return next - StepsLeased();
+  return checkpoints_.StepsToNext(StepsLeased());
 }
 
 int64_t JobFlow::StepsToLease() const {
@@ -543,10 +517,13 @@ absl::Status JobFlow::CheckInvariants() const {
   if (trains && history_.size() != static_cast<size_t>(epoch_ - first_epoch_)) {
     return error("the history has ", history_.size(), " epochs");
   }
-  if (snapshot_pending_ && !(writing_ && stage_ == Stage::kCheckpoint)) {
+  if (checkpoints_.awaits_snapshot() &&
+      !(checkpoints_.is_writing() && stage_ == Stage::kCheckpoint)) {
     return error("a snapshot is taken of no checkpoint");
   }
-  if (done() && writing_) return error("a checkpoint is being written");
+  if (done() && checkpoints_.is_writing()) {
+    return error("a checkpoint is being written");
+  }
   return absl::OkStatus();
 }
 

@@ -17,6 +17,7 @@
 #include "absl/types/span.h"
 #include "common/cluster/task.h"
 #include "common/session/machine/callback_flow.h"
+#include "common/session/machine/checkpoint_flow.h"
 #include "common/session/machine/lease_report.h"
 #include "common/session/machine/lease_table.h"
 #include "common/session/machine/logged_metric.h"
@@ -161,7 +162,7 @@ class JobFlow {
   // The state at the start of epoch_.
   SavedSession StartOfEpoch() const;
   bool CheckpointDueAfterEpoch() const;
-  // Steps that may be leased before the next checkpoint by `every_steps`.
+  // Steps that may be leased before the next checkpoint is due.
   int64_t StepsToCheckpoint() const;
   // Steps that may be leased now.
   int64_t StepsToLease() const;
@@ -200,9 +201,6 @@ class JobFlow {
   int64_t steps_per_epoch_ = 0;
   bool connects_only_ = false;
   bool evaluate_only_ = false;
-  bool checkpoints_ = false;
-  int64_t checkpoint_epochs_ = 0;
-  int64_t checkpoint_steps_ = 0;
   std::optional<SavedSession> restored_;
   DataSizes sizes_;
   // Positions in the order of an epoch.
@@ -224,14 +222,10 @@ class JobFlow {
   EpochRecord record_;
   std::vector<EpochRecord> history_;
 
-  // The step count of the last checkpoint.
-  int64_t checkpointed_steps_ = 0;
   bool ends_early_ = false;
-  bool snapshot_pending_ = false;
   bool has_told_of_evaluation_ = false;
-  bool writing_ = false;
-  bool writing_last_ = false;
 
+  CheckpointFlow checkpoints_;
   CallbackFlow callbacks_;
   std::vector<Action> actions_;
 };

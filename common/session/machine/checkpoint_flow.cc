@@ -1,0 +1,73 @@
+#include "common/session/machine/checkpoint_flow.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/limits.h"
+#include "glog/logging.h"
+#include "nlohmann/json.hpp"
+
+namespace paceline {
+
+CheckpointFlow::CheckpointFlow(const v1::Job& job)
+    : has_policy_(job.has_checkpoint()),
+      every_epochs_(job.checkpoint().every_epochs()),
+      // A job cannot have more steps than kMaxSteps, so larger values mean
+      // "never".
+      every_steps_(static_cast<int64_t>(std::min<uint64_t>(
+          job.checkpoint().every_steps(), limits::kMaxSteps))) {}
+
+int64_t CheckpointFlow::StepsToNext(int64_t steps) const {
+  if (!has_policy_ || every_steps_ == 0) {
+    return std::numeric_limits<int64_t>::max();
+  }
+  return (saved_steps_ / every_steps_ + 1) * every_steps_ - steps;
+}
+
+bool CheckpointFlow::IsDueAfter(int epochs, int64_t steps) const {
+  if (!has_policy_) return false;
+  if (every_epochs_ > 0 && epochs % every_epochs_ == 0) return true;
+  return StepsToNext(steps) <= 0;
+}
+
+bool CheckpointFlow::IsBehind(int64_t steps) const {
+  return has_policy_ && saved_steps_ < steps;
+}
+
+void CheckpointFlow::Take(const SavedSession& saved,
+                          std::vector<SaveModel> saves, bool is_last,
+                          std::vector<Action>& actions) {
+  CHECK(!is_writing_);
+  saved_steps_ = saved.steps;
+  awaits_snapshot_ = true;
+  is_writing_ = true;
+  writes_last_ = is_last;
+  TakeCheckpoint checkpoint;
+  checkpoint.step = saved.steps;
+  checkpoint.state = std::make_shared<const nlohmann::json>(ToJson(saved));
+  checkpoint.saves = std::move(saves);
+  actions.emplace_back(std::move(checkpoint));
+}
+
+bool CheckpointFlow::SnapshotTaken() {
+  return std::exchange(awaits_snapshot_, false);
+}
+
+absl::Status CheckpointFlow::Written(const absl::Status& status,
+                                     std::vector<Action>& actions) {
+  is_writing_ = false;
+  if (status.ok()) return status;
+  if (writes_last_) {
+    return Annotate(status, "the last checkpoint was not written");
+  }
+  actions.emplace_back(Notice{
+      absl::StrCat("a checkpoint was not written, the one before it stays: ",
+                   CodeAndMessage(status))});
+  return absl::OkStatus();
+}
+
+}  // namespace paceline

@@ -1,0 +1,60 @@
+// When a job is to take checkpoints, and how far the one under way is.
+#ifndef PACELINE_COMMON_SESSION_MACHINE_CHECKPOINT_FLOW_H_
+#define PACELINE_COMMON_SESSION_MACHINE_CHECKPOINT_FLOW_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/callback/callback.h"
+#include "common/session/machine/saved_session.h"
+#include "common/session/machine/session.h"
+
+namespace paceline {
+
+// JobFlow asks it where checkpoints are due, and tells it what becomes of them.
+// Not thread-safe. A state machine without I/O.
+class CheckpointFlow {
+ public:
+  CheckpointFlow() = default;
+  explicit CheckpointFlow(const v1::Job& job);
+
+  // Whether the job itself takes checkpoints, not only its callbacks.
+  bool has_policy() const { return has_policy_; }
+  // Steps that may follow these of the job before a checkpoint is due.
+  int64_t StepsToNext(int64_t steps) const;
+  // Whether a checkpoint is due after so many epochs and steps of the job.
+  bool IsDueAfter(int epochs, int64_t steps) const;
+  // Whether a job that has a policy has trained more than these steps, with
+  // which it was saved last, or from which it goes on.
+  bool IsBehind(int64_t steps) const;
+  void GoOnFrom(int64_t steps) { saved_steps_ = steps; }
+
+  // Orders the checkpoint of `saved`; none is under way. `is_last`: the job
+  // takes no other.
+  void Take(const SavedSession& saved, std::vector<SaveModel> saves,
+            bool is_last, std::vector<Action>& actions);
+  // Returns whether a snapshot was awaited.
+  bool SnapshotTaken();
+  // Returns the error if this was the last checkpoint of the job; another one
+  // is a Notice.
+  absl::Status Written(const absl::Status& status,
+                       std::vector<Action>& actions);
+  bool awaits_snapshot() const { return awaits_snapshot_; }
+  bool is_writing() const { return is_writing_; }
+
+ private:
+  bool has_policy_ = false;
+  // 0: no checkpoint is due by epochs, or by steps.
+  int64_t every_epochs_ = 0;
+  int64_t every_steps_ = 0;
+  // The step count of the last checkpoint.
+  int64_t saved_steps_ = 0;
+  bool awaits_snapshot_ = false;
+  bool is_writing_ = false;
+  bool writes_last_ = false;
+};
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SESSION_MACHINE_CHECKPOINT_FLOW_H_
