@@ -31,6 +31,7 @@
 #include "common/process/interrupt.h"
 #include "common/process/lock_checks.h"
 #include "common/process/logging.h"
+#include "common/process/program_environment.h"
 #include "common/task/predict_options.h"
 #include "common/task/tls_options.h"
 #include "coordinator/cli/completion.h"
@@ -126,6 +127,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   if (IsNoTfConfig(options.tf_config)) options.tf_config.clear();
   options.secret.environment_file = Environment(kSecretFileVariable);
   options.secret.environment_text = Environment(kSecretVariable);
+  options.program_environment = WholeEnvironment(environ);
   options.program_folder =
       std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
   std::string format = "text";
@@ -256,6 +258,8 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   LeadOptions lead_options;
   lead_options.process_start = start;
   lead_options.program_folder = options.program_folder;
+  // The job is somebody else's.
+  lead_options.program_environment = SafeEnvironment(environ);
   CLI::App& lead = *app.add_subcommand(
       "lead", "Leads a job of a service; daemons start this.");
   lead.group("");

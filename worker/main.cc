@@ -31,6 +31,7 @@
 #include "common/process/lock_checks.h"
 #include "common/process/logging.h"
 #include "common/process/openmp_waits.h"
+#include "common/process/program_environment.h"
 #include "common/session/leader/run_setup.h"
 #include "common/task/predict_options.h"
 #include "common/task/task_program.h"
@@ -142,6 +143,8 @@ absl::StatusOr<int> Lead(const TaskPlace& place, const WorkerFlags& flags,
   leader.output_dir = std::filesystem::absolute(flags.output_dir).string();
   leader.process_start = start;
   leader.allows_exec = flags.allows_exec;
+  // The job may be somebody else's.
+  leader.program_environment = SafeEnvironment(environ);
   leader.progress = &std::cout;
   leader.is_terminal = isatty(STDOUT_FILENO) == 1;
   InProcessWorker own_task(std::move(worker));

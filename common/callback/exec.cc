@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "common/base/peer_text.h"
+#include "common/base/printed_text.h"
 #include "common/base/status_macros.h"
 #include "common/callback/monitor_callback.h"
 #include "common/callback/rate_in_use.h"
@@ -122,7 +123,10 @@ const FieldTable<Exec>& Exec::Fields() {
       "and steps that end meanwhile count with the next event. A bad answer, "
       "another exit code than 0 and the end of `timeout` end the job. Not part "
       "of Keras. Services, and a `worker` that leads by TF_CONFIG, refuse it "
-      "without `--allow-exec`.",
+      "without `--allow-exec`, and of their environment it gets only `PATH`, "
+      "`HOME`, `USER`, `TMPDIR`, `TZ`, `LANG`, `LC_*`, `LD_LIBRARY_PATH`, "
+      "`CUDA_VISIBLE_DEVICES`, `PYTHON*`, `VIRTUAL_ENV` and "
+      "`PACELINE_COORDINATOR`; `coordinator run` gives it all.",
       {Required("command", &Exec::command,
                 "The program, found by PATH, and its arguments; no shell."),
        Optional("on", &Exec::on, "The events."),
@@ -235,7 +239,7 @@ absl::Status Exec::Answered(const RunCommand& run,
                  absl::StrCat("; its last line: ", PeerText(printed.answer)));
   }
   if (!printed.message.empty()) {
-    decision.outputs.emplace_back(ShowMessage{std::string(printed.message)});
+    decision.outputs.emplace_back(ShowMessage{PrintedText(printed.message)});
   }
   if (answer->stop_training) decision.stops_training = true;
   if (answer->learning_rate) decision.learning_rate = answer->learning_rate;

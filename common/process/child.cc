@@ -18,6 +18,7 @@
 #include "common/base/file_descriptor.h"
 #include "common/base/folder.h"
 #include "common/base/status_macros.h"
+#include "common/process/exec_pointers.h"
 
 extern char** environ;
 
@@ -41,14 +42,6 @@ std::vector<std::string> Environment(
     result.push_back(absl::StrCat(name, "=", value));
   }
   return result;
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  pointers.reserve(strings.size() + 1);
-  for (std::string& string : strings) pointers.push_back(string.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 absl::StatusOr<FileDescriptor> CreateLog(const std::string& path) {
@@ -125,8 +118,8 @@ absl::StatusOr<Child> Child::Spawn(const ChildOptions& options) {
   std::vector<std::string> command = options.command;
   command.push_back(absl::StrCat("--lifetime_fd=", lifetime[0]));
   std::vector<std::string> environment = Environment(options.environment);
-  const std::vector<char*> argv = Pointers(command);
-  const std::vector<char*> envp = Pointers(environment);
+  const std::vector<char*> argv = ExecPointers(command);
+  const std::vector<char*> envp = ExecPointers(environment);
   const char* const working_folder =
       options.working_folder.empty() ? nullptr : options.working_folder.c_str();
   const KernelLimits limits(options.limits);

@@ -17,6 +17,7 @@
 #include "common/base/clock.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
+#include "common/process/exec_pointers.h"
 #include "glog/logging.h"
 
 namespace paceline {
@@ -55,7 +56,8 @@ void SetNonblocking(const FileDescriptor& fd) {
 
 // In the child: makes only system calls, but for the search in PATH. Returns
 // if the program cannot be executed.
-void Become(char* const* argv, pid_t parent, int in, int out, int error) {
+void Become(char* const* argv, char* const* envp, pid_t parent, int in, int out,
+            int error) {
   // A group of its own, which can be killed, and which Ctrl-C does not reach.
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -66,7 +68,7 @@ void Become(char* const* argv, pid_t parent, int in, int out, int error) {
   dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(error, STDERR_FILENO);
-  execvp(argv[0], argv);
+  execvpe(argv[0], argv, envp);
 }
 
 // Appends what can be read now. Returns false if there is too much.
@@ -91,13 +93,12 @@ absl::StatusOr<std::unique_ptr<UserProgram>> UserProgram::Start(
   ASSIGN_OR_RETURN(Pipe error, MakePipe());
   // Brings errno; closes as the program begins.
   ASSIGN_OR_RETURN(Pipe begun, MakePipe());
-  std::vector<char*> argv;
-  for (std::string& each : options.arguments) argv.push_back(each.data());
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = ExecPointers(options.arguments);
+  const std::vector<char*> envp = ExecPointers(options.environment);
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0) {
-    Become(argv.data(), parent, in.read.get(), out.write.get(),
+    Become(argv.data(), envp.data(), parent, in.read.get(), out.write.get(),
            error.write.get());
     const int reason = errno;
     [[maybe_unused]] const ssize_t written =

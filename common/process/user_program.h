@@ -18,8 +18,11 @@
 namespace paceline {
 
 struct ProgramOptions {
-  // The program, found by PATH, and its arguments; not empty. No shell.
+  // The program, found by this process's PATH, and its arguments; not empty. No
+  // shell.
   std::vector<std::string> arguments;
+  // Its environment, each "NAME=value".
+  std::vector<std::string> environment;
   // Its standard input.
   std::string input;
   absl::Duration timeout;
@@ -34,11 +37,11 @@ struct ProgramOutput {
 // A program may print this much to each of its two streams.
 inline constexpr size_t kMaxProgramOutput = size_t{1} << 20;
 
-// It works in the folder and with the environment of this process. It is killed
-// when it ends, when its time is over and by the destructor, each time with
-// those of its children that stay in its process group. Start it from the main
-// thread only: the kernel kills it, but not its children, when the thread that
-// started it ends. Not thread-safe.
+// It works in the folder of this process. It is killed when it ends, when its
+// time is over and by the destructor, each time with those of its children that
+// stay in its process group. Start it from the main thread only: the kernel
+// kills it, but not its children, when the thread that started it ends. Not
+// thread-safe.
 class UserProgram {
  public:
   // NotFound and others if the program cannot be executed.

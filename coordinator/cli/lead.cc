@@ -125,6 +125,7 @@ absl::StatusOr<LeaderOptions> MakeOptions(const LeadOptions& options) {
   leader.start_timeout = limits::kStartTimeout;
   leader.process_start = options.process_start;
   leader.allows_exec = options.allow_exec;
+  leader.program_environment = options.program_environment;
   leader.progress = &std::cout;
   leader.progress_path = options.progress_file;
   return leader;

@@ -35,6 +35,8 @@ struct LeadOptions {
   // The URLs that its data may have, and, for an evaluator, their cache.
   DataOptions data_access;
   bool allow_exec = false;
+  // Of the programs that callbacks run; see LeaderOptions.
+  std::vector<std::string> program_environment;
   bool resume = false;
   // See Child.
   int lifetime_fd = -1;

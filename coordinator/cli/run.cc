@@ -99,6 +99,7 @@ absl::StatusOr<LeaderOptions> MakeLeaderOptions(const RunOptions& options,
   leader.process_start = options.process_start;
   // The user who starts the run chooses the job.
   leader.allows_exec = true;
+  leader.program_environment = options.program_environment;
   leader.connects_only = options.connects_only;
   leader.progress = evaluate || options.connects_only ? nullptr : &std::cout;
   leader.is_terminal = isatty(STDOUT_FILENO) == 1;

@@ -38,6 +38,8 @@ struct RunOptions {
   DataOptions data;
   // The folder of this program, where the other programs are, too.
   std::string program_folder;
+  // Of the programs that callbacks run; see LeaderOptions.
+  std::vector<std::string> program_environment;
   // How long to wait until all tasks have registered and are ready.
   double start_timeout_seconds = 0;
   absl::Time process_start;

@@ -57,6 +57,13 @@ std::string Exec(const std::string& command, const std::string& more = "") {
   return absl::StrCat("callbacks=[{Exec: {command: ", command, more, "}}]");
 }
 
+// A variable of this process and its children while it lives.
+constexpr char kSecret[] = "EXEC_TEST_KEY=0123";
+struct Secret {
+  Secret() { setenv("EXEC_TEST_KEY", "0123", 1); }
+  ~Secret() { unsetenv("EXEC_TEST_KEY"); }
+};
+
 class ExecTest : public testing::TestWithParam<std::vector<std::string>> {};
 
 TEST_P(ExecTest, SeesEventsAndDecides) {
@@ -120,6 +127,26 @@ TEST(ExecBatchTest, EndsTraining) {
   EXPECT_EQ(first.at("event"), "train_batch_end");
   EXPECT_EQ(first.at("count"), first.at("step"));
   EXPECT_TRUE(first.at("logs").contains("loss"));
+}
+
+TEST(ExecOutputTest, HasNoControlCharacters) {
+  SmallJob job;
+  Process run =
+      job.Run(Set({Exec("[sh, -c, 'printf \"\\\\033[2Ja\\\\tb\\\\n\"; printf "
+                        "\"\\\\033]0;x\\\\007\\\\n\" >&2']",
+                        ", on: [train_begin]")}));
+  ASSERT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  EXPECT_THAT(run.Output(), HasSubstr("\\x1b[2Ja\tb\n"));
+  EXPECT_THAT(run.Errors(), HasSubstr("\\x1b]0;x\\x07\n"));
+  EXPECT_THAT(run.Output() + run.Errors(), Not(HasSubstr("\x1b")));
+}
+
+TEST(ExecOutputTest, ARunPassesItsEnvironmentOn) {
+  const Secret secret;
+  SmallJob job;
+  Process run = job.Run(Set({Exec("[env]", ", on: [train_begin]")}));
+  ASSERT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  EXPECT_THAT(run.Output(), HasSubstr(kSecret));
 }
 
 // Each with what the error says.
@@ -194,7 +221,8 @@ TEST(ExecPermissionTest, ATaskOfTfConfigNeedsIt) {
   EXPECT_THAT(worker.Output(), HasSubstr("\nhello\n"));
 }
 
-TEST(ExecPermissionTest, DaemonsOfAServiceNeedIt) {
+TEST(ExecPermissionTest, DaemonsOfAServiceNeedItAndKeepTheirSecrets) {
+  const Secret secret;
   for (const bool allows : {false, true}) {
     SmallJob job;
     TestService service;
@@ -203,12 +231,14 @@ TEST(ExecPermissionTest, DaemonsOfAServiceNeedIt) {
                : std::vector<std::string>{};
     Process ps = service.StartDaemon("ps_server", "ps-daemon", 16, more);
     Process worker = service.StartDaemon("worker", "worker-daemon", 16, more);
-    Process submit =
-        service.Start({"submit", job.path(), "--follow", "--set",
-                       Exec("[echo, hello]", ", on: [train_end]")});
+    Process submit = service.Start(
+        {"submit", job.path(), "--follow", "--set",
+         Exec("[sh, -c, 'echo hello; env']", ", on: [train_end]")});
     EXPECT_EQ(submit.Wait(kJobLimit), allows ? 0 : 1) << submit.Errors();
     const std::string shown = submit.Output() + submit.Errors();
     EXPECT_EQ(absl::StrContains(shown, "\nhello\n"), allows) << shown;
+    EXPECT_EQ(absl::StrContains(shown, "\nPATH="), allows) << shown;
+    EXPECT_FALSE(absl::StrContains(shown, kSecret)) << shown;
     EXPECT_EQ(absl::StrContains(shown,
                                 "Exec runs a program, which is not "
                                 "allowed where this job is led"),

@@ -3,6 +3,8 @@
 #include <iostream>
 #include <optional>
 
+#include "common/base/printed_text.h"
+
 namespace paceline {
 
 void CommandRunner::Poll() {
@@ -10,7 +12,8 @@ void CommandRunner::Poll() {
   absl::StatusOr<std::string> output;
   if (program_ == nullptr) {
     const RunCommand& run = waiting_.front();
-    auto started = UserProgram::Start({run.command, run.input, run.timeout});
+    auto started =
+        UserProgram::Start({run.command, environment_, run.input, run.timeout});
     if (started.ok()) {
       program_ = *std::move(started);
       return;
@@ -21,7 +24,7 @@ void CommandRunner::Poll() {
     if (!ended) return;
     program_.reset();
     if (ended->ok()) {
-      std::cerr << (*ended)->error << std::flush;
+      std::cerr << PrintedText((*ended)->error) << std::flush;
       output = std::move((*ended)->out);
     } else {
       output = ended->status();

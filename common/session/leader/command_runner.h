@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/callback/callback.h"
@@ -21,17 +22,20 @@ class CommandRunner {
   // What a program printed to its standard output, or why it failed.
   using Done = std::function<void(const RunCommand&,
                                   const absl::StatusOr<std::string>&)>;
-  // `done` is called by Poll when a program has ended.
-  explicit CommandRunner(Done done) : done_(std::move(done)) {}
+  // Programs have this environment, each "NAME=value". `done` is called by Poll
+  // when a program has ended.
+  CommandRunner(std::vector<std::string> environment, Done done)
+      : environment_(std::move(environment)), done_(std::move(done)) {}
 
   void Add(RunCommand run) { waiting_.push_back(std::move(run)); }
   // Call it often. What a program printed to its standard error goes to that of
-  // this process.
+  // this process, without control characters.
   void Poll();
   // Kills the program that runs, and forgets the others.
   void Cancel();
 
  private:
+  const std::vector<std::string> environment_;
   const Done done_;
   // The first one runs if there is a program_.
   std::deque<RunCommand> waiting_;

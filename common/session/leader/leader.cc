@@ -216,12 +216,13 @@ Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
       service_(session_),
       progress_bar_(options_.progress, options_.is_terminal, options_.job,
                     MakeRecord(options_)),
-      commands_([this](const RunCommand& run,
+      commands_(options_.program_environment,
+                [this](const RunCommand& run,
                        const absl::StatusOr<std::string>& output) {
-        session_.Handle([&](Session& session, absl::Time now) {
-          session.CommandEnded(run, output, now);
-        });
-      }),
+                  session_.Handle([&](Session& session, absl::Time now) {
+                    session.CommandEnded(run, output, now);
+                  });
+                }),
       callback_writer_(
           options_.output_dir, options_.progress,
           [this] { return ModelJson(options_.job, *model_); }, commands_,

@@ -61,6 +61,8 @@ struct LeaderOptions {
   std::string evaluate_checkpoint;
   // See CallbackContext.
   bool allows_exec = false;
+  // Of the programs that callbacks run, each "NAME=value".
+  std::vector<std::string> program_environment;
   // The folder of the checkpoint to resume from; "": starts anew.
   std::string restore_path;
   absl::Duration start_timeout;

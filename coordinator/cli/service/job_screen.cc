@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "common/base/peer_text.h"
-#include "common/base/utf8.h"
+#include "common/base/printed_text.h"
 #include "common/progress/progress_message.h"
 
 namespace paceline {
@@ -13,17 +12,6 @@ namespace {
 
 // Of a line that is kept until its end has come.
 constexpr size_t kMaxLineBytes = 64 << 10;
-
-// The line for a terminal, of any length.
-std::string SafeLine(absl::string_view line) {
-  std::string safe;
-  while (!line.empty()) {
-    const size_t size = FirstCharacter(line).size;
-    absl::StrAppend(&safe, PeerText(line.substr(0, size)));
-    line.remove_prefix(size);
-  }
-  return safe;
-}
 
 }  // namespace
 
@@ -88,7 +76,7 @@ void JobScreen::ShowLine(absl::string_view line) {
     line_.End();
   } else {
     line_.Erase();
-    out_ << SafeLine(line) << "\n" << std::flush;
+    out_ << PrintedText(line) << "\n" << std::flush;
   }
 }
 

@@ -26,8 +26,8 @@ using ::testing::HasSubstr;
 absl::StatusOr<ProgramOutput> Execute(
     std::vector<std::string> arguments, std::string input = "",
     absl::Duration timeout = absl::Seconds(20)) {
-  auto command =
-      UserProgram::Start({std::move(arguments), std::move(input), timeout});
+  auto command = UserProgram::Start(
+      {std::move(arguments), {"GREETING=hello"}, std::move(input), timeout});
   if (!command.ok()) return command.status();
   for (;;) {
     if (auto ended = (*command)->Poll()) return *std::move(ended);
@@ -102,6 +102,13 @@ TEST(UserProgram, ThatFailsSaysHow) {
   EXPECT_EQ(Shell("exit 1").status().message(), "exit code 1; it said nothing");
 }
 
+// But for PATH, by which it is found.
+TEST(UserProgram, HasTheEnvironmentThatItIsGiven) {
+  const auto output = Execute({"env"});
+  ASSERT_TRUE(output.ok()) << output.status();
+  EXPECT_EQ(output->out, "GREETING=hello\n");
+}
+
 TEST(UserProgram, ThatHangsIsKilledWithItsChildren) {
   const auto hung = Shell("sleep 1000 & echo $!; wait", "", absl::Seconds(3));
   EXPECT_EQ(hung.status().code(), absl::StatusCode::kDeadlineExceeded);
@@ -128,6 +135,7 @@ TEST(UserProgram, IsKilledByTheDestructor) {
   {
     const auto command =
         UserProgram::Start({{"/bin/sh", "-c", "echo $$ > $0; sleep 1000", path},
+                            {},
                             "",
                             absl::Seconds(1000)});
     ASSERT_TRUE(command.ok());
