@@ -139,6 +139,7 @@ class Daemon {
       return absl::OkStatus();
     }
     contact_.Succeeded();
+    if (actions->is_new_coordinator) processes_.CoordinatorChanged();
     for (const v1::TaskOrder& order : actions->start) processes_.Start(order);
     for (const HeldTask& task : actions->stop) {
       LOG(INFO) << task.ToString() << " is asked to end its job";

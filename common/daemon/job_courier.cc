@@ -86,6 +86,12 @@ std::string JobCourier::LostOutputs(const HeldTask& task) {
   return tasks_.at(task).lost_outputs;
 }
 
+void JobCourier::CoordinatorChanged() {
+  MutexLock lock(mutex_);
+  for (auto& [name, task] : tasks_) task.sends_progress_again = true;
+  changed_.NotifyAll();
+}
+
 void JobCourier::Hurry() {
   MutexLock lock(mutex_);
   is_hurrying_ = true;
@@ -235,6 +241,9 @@ void JobCourier::CarryLogs() {
       MutexLock lock(mutex_);
       for (auto& [name, task] : tasks_) {
         if (!task.is_log_shipped && task.next_log <= MonotonicNow()) {
+          if (std::exchange(task.sends_progress_again, false)) {
+            task.log.SendProgressAgain();
+          }
           open.emplace_back(&task, task.has_ended);
         }
       }

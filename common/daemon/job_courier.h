@@ -47,6 +47,9 @@ class JobCourier {
   // Of a task that HasShipped: why outputs were given up; "" if none were.
   std::string LostOutputs(const HeldTask& task);
 
+  // The coordinator is another process, which has no progress of the job yet.
+  void CoordinatorChanged();
+
   // The daemon is leaving: what the coordinator has no room for is given up as
   // soon as all else.
   void Hurry();
@@ -60,6 +63,7 @@ class JobCourier {
   // A task that was started.
   struct Task {
     LogShipper log;
+    bool sends_progress_again = false;
     bool has_ended = false;
     // How the last attempt to ship the log went.
     absl::Status log_error = absl::OkStatus();

@@ -49,6 +49,11 @@ absl::StatusOr<bool> LogShipper::Ship() {
   return has_text;
 }
 
+void LogShipper::SendProgressAgain() {
+  shipped_progress_.clear();
+  next_progress_ = absl::InfinitePast();
+}
+
 absl::StatusOr<bool> LogShipper::ReadText(std::string& text) {
   if (!file_.is_open()) {
     file_ =

@@ -35,6 +35,10 @@ class LogShipper {
   // disk.
   absl::StatusOr<bool> Ship();
 
+  // The coordinator is another process, which has no progress yet: the next
+  // Ship sends it, also if it is not new.
+  void SendProgressAgain();
+
  private:
   // Reads the next piece. Returns whether there is one.
   absl::StatusOr<bool> ReadText(std::string& text);

@@ -59,6 +59,7 @@ absl::StatusOr<TaskBook::Actions> TaskBook::TakeAnswer(
     coordinator_ = response.coordinator();
     first_to_coordinator_ = last_sent_ + 1;
     has_news_ = true;
+    actions.is_new_coordinator = true;
     return actions;
   }
   // The message was for an earlier coordinator, so the answer orders nothing.

@@ -66,6 +66,8 @@ class TaskBook {
     std::vector<HeldTask> stop;
     // Tasks to end by SIGTERM.
     std::vector<HeldTask> end;
+    // Whether another process than before has answered.
+    bool is_new_coordinator = false;
   };
 
   // `traits`: what each message says of the daemon.

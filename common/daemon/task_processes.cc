@@ -100,6 +100,10 @@ void TaskProcesses::Signal(const HeldTask& task, int signal) {
   }
 }
 
+void TaskProcesses::CoordinatorChanged() {
+  for (const auto& [start, courier] : couriers_) courier->CoordinatorChanged();
+}
+
 void TaskProcesses::Leave() {
   for (const auto& [start, courier] : couriers_) courier->Hurry();
 }

@@ -47,6 +47,9 @@ class TaskProcesses {
   // Sends a signal. Without a process, the task is over.
   void Signal(const HeldTask& task, int signal);
 
+  // The coordinator is another process than before.
+  void CoordinatorChanged();
+
   // The daemon is going to end: what its tasks have left waits no longer for
   // room on the coordinator's disk.
   void Leave();

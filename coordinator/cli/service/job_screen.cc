@@ -24,10 +24,16 @@ JobScreen::~JobScreen() {
 void JobScreen::SetProgress(const v1::JobProgress& progress) {
   if (!CheckJobProgress(progress).ok()) return;
   style_ = MakeProgressStyle(progress.style());
+  const std::string last_end = ended_.empty() ? "" : ended_.back().first;
+  const size_t last_count = ended_.size();
   ended_.clear();
   for (const v1::EpochProgress& message : progress.ended()) {
     const EpochProgress epoch = FromProto(message, /*is_end=*/true);
     ended_.emplace_back(style_->Line(epoch), style_->Bar(epoch));
+  }
+  if (ended_.size() != last_count ||
+      (!ended_.empty() && ended_.back().first != last_end)) {
+    is_bar_over_ = true;
   }
   current_.reset();
   if (progress.has_current()) {
@@ -71,7 +77,7 @@ void JobScreen::ShowLine(absl::string_view line) {
   if (epoch != ended_.end()) {
     line_.Draw(epoch->second);
     line_.End();
-  } else if (line.empty() && line_.is_drawn()) {
+  } else if (line.empty() && line_.is_drawn() && is_bar_over_) {
     // As Keras begins a callback's message, whose lines come below the bar.
     line_.End();
   } else {
@@ -81,7 +87,9 @@ void JobScreen::ShowLine(absl::string_view line) {
 }
 
 void JobScreen::DrawCurrent() {
-  if (current_.has_value()) line_.Draw(*current_);
+  if (!current_.has_value()) return;
+  line_.Draw(*current_);
+  is_bar_over_ = false;
 }
 
 }  // namespace paceline

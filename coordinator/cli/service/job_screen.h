@@ -50,6 +50,8 @@ class JobScreen {
   // Epochs that have ended, as the log has them and as the screen shows them.
   std::vector<std::pair<std::string, BarText>> ended_;
   std::optional<BarText> current_;
+  // Whether the epoch whose bar is drawn has ended since.
+  bool is_bar_over_ = false;
   // The beginning of a line of the log.
   std::string rest_;
 };

@@ -264,6 +264,41 @@ TEST_F(DaemonTest, TasksGoOnWithoutTheCoordinatorAndUnderItsNextProcess) {
   EXPECT_EQ(books_.logs["worker-0"], "begins\n");
 }
 
+// Also if it has not changed since the coordinator's last process.
+TEST_F(DaemonTest, TheNextCoordinatorGetsTheProgress) {
+  v1::JobProgress progress;
+  progress.mutable_current()->set_steps_done(3);
+  std::ofstream(home_ + "/progress") << progress.SerializeAsString();
+  WriteProgram("coordinator",
+               "trap 'exit 7' TERM\n"
+               "for option in \"$@\"; do case $option in --write_progress=*)\n"
+               "  cp " +
+                   home_ +
+                   "/progress ${option#*=};; esac; done\n"
+                   "while true; do sleep 0.05; done\n");
+  const auto await_progress = [&] {
+    Await("the progress", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return books_.progress.size() == 1;
+    });
+  };
+  const absl::Status status = RunWith([&] {
+    SetOrders({Order(kLeader)});
+    await_progress();
+    server_.reset();
+    {
+      MutexLock lock(books_.mutex);
+      books_.coordinator = 6;
+      books_.progress.clear();
+    }
+    StartServer(options_.place.coordinator);
+    await_progress();
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  MutexLock lock(books_.mutex);
+  ASSERT_EQ(books_.progress.size(), 1);
+  EXPECT_EQ(books_.progress[0].current().steps_done(), 3);
+}
+
 TEST_F(DaemonTest, TasksGoOnWhileTheCoordinatorHasNoRoom) {
   WriteProgram("worker",
                "trap 'exit 138' TERM\n"

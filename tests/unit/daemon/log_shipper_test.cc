@@ -100,6 +100,19 @@ TEST_F(LogShipperTest, SendsProgressOnceAndOftenOnlyIfItIsWanted) {
   EXPECT_EQ(Shipped(), "Epoch 1/2\na warning\n");
 }
 
+TEST_F(LogShipperTest, SendsTheSameProgressToAnotherCoordinator) {
+  Log("Epoch 1/2\n");
+  SetSteps(1);
+  EXPECT_TRUE(Ship());
+  EXPECT_EQ(Steps(), std::vector<uint64_t>({1}));
+  EXPECT_FALSE(Ship());
+  EXPECT_EQ(Steps(), std::vector<uint64_t>());
+  shipper_->SendProgressAgain();
+  EXPECT_FALSE(Ship());
+  EXPECT_FALSE(Ship());
+  EXPECT_EQ(Steps(), std::vector<uint64_t>({1}));
+}
+
 TEST_F(LogShipperTest, SendsAgainWhatWasRefused) {
   Log("text");
   SetSteps(1);

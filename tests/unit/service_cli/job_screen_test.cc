@@ -88,6 +88,20 @@ TEST_F(JobScreenTest, AMessageAfterAnEmptyLineLeavesTheBar) {
   EXPECT_THAT(Lines(), ElementsAre(kHalf, "Epoch 1: early stopping", kEnd));
 }
 
+// As a program of the user's may print.
+TEST_F(JobScreenTest, AnEmptyLineWithinAnEpochStandsAboveTheBar) {
+  JobScreen screen(out_);
+  v1::JobProgress progress = Progress();
+  *progress.add_ended() = Steps(4, -1.5);
+  *progress.mutable_current() = Steps(1, 3);
+  screen.SetProgress(progress);
+  screen.Show("");
+  *progress.mutable_current() = Steps(2, 2);
+  screen.SetProgress(progress);
+  screen.Show("\nfound\n\n");
+  EXPECT_THAT(Lines(), ElementsAre("", "found", "", kHalf));
+}
+
 TEST_F(JobScreenTest, AnEpochOfWhichNothingIsKnownIsALine) {
   JobScreen screen(out_);
   screen.SetProgress(Progress());
