@@ -88,6 +88,15 @@ absl::Status CsvData::CheckClassIds(size_t label, int64_t class_count) const {
       labels.origin, classes->size(), class_count));
 }
 
+std::vector<std::string> CsvData::ClassNames(size_t label) const {
+  const CsvClasses* classes =
+      layout_.ClassesOf(layout_.spec.labels[label].name);
+  if (classes == nullptr) return {};
+  std::vector<std::string> names(classes->size());
+  for (const auto& [name, id] : *classes) names[static_cast<size_t>(id)] = name;
+  return names;
+}
+
 absl::StatusOr<std::unique_ptr<ExampleReader>> CsvData::MakeReader() const {
   return std::make_unique<Reader>(*this);
 }

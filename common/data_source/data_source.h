@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,18 @@ class DataSource {
   // knows without reading examples.
   virtual absl::Status CheckClassIds(size_t label,
                                      int64_t class_count) const = 0;
+
+  // The names of the classes of labels array `label`, by their ids; none if the
+  // source knows no names.
+  virtual std::vector<std::string> ClassNames(size_t /*label*/) const {
+    return {};
+  }
+
+  // The class of example `index`, by the only array of labels, if the source
+  // knows it without reading the example.
+  virtual std::optional<int64_t> KnownClass(int64_t /*index*/) const {
+    return std::nullopt;
+  }
 
   // Creates a reader; use one per thread. Errors name the origin of an array
   // that cannot be read.

@@ -40,7 +40,7 @@ class ImageData::Reader : public ExampleReader {
 
   absl::StatusOr<const Example*> Read(int64_t index) override {
     CHECK(index >= 0 && index < data_.example_count());
-    const int64_t image = data_.subset_ ? (*data_.subset_)[index] : index;
+    const int64_t image = data_.ImageOf(index);
     data_.list_.GetPath(image, path_);
     ASSIGN_OR_RETURN(const absl::string_view bytes, file_.Read(path_));
     const absl::Status loaded = loader_.Load(bytes, pixels_.data());

@@ -39,10 +39,21 @@ class ImageData : public DataSource {
     return subset_ ? static_cast<int64_t>(subset_->size()) : list_.size();
   }
   absl::Status CheckClassIds(size_t label, int64_t class_count) const override;
+  std::vector<std::string> ClassNames(size_t /*label*/) const override {
+    return list_.class_names();
+  }
+  std::optional<int64_t> KnownClass(int64_t index) const override {
+    return list_.ClassOf(ImageOf(index));
+  }
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override;
 
  private:
   class Reader;
+
+  // The number in the list of example `index`.
+  int64_t ImageOf(int64_t index) const {
+    return subset_ ? (*subset_)[index] : index;
+  }
 
   const ImageList list_;
   const std::optional<std::vector<uint32_t>> subset_;

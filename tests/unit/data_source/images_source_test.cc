@@ -160,6 +160,22 @@ TEST_F(ImagesSourceTest, HasSpecs) {
   EXPECT_EQ((*features)->spec().features[0].shape, (Shape{256, 256, 3}));
 }
 
+TEST_F(ImagesSourceTest, KnowsClassesWithoutReadingImages) {
+  const auto source =
+      Open("validation_split: 0.5, subset: training, seed: 1, image_size: 8");
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_THAT((*source)->ClassNames(0),
+              testing::ElementsAre("birds", "cats", "dogs"));
+  auto reader = (*source)->MakeReader();
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  for (int64_t i = 0; i < (*source)->example_count(); ++i) {
+    const auto example = (*reader)->Read(i);
+    ASSERT_TRUE(example.ok()) << example.status();
+    EXPECT_THAT(FloatsOf((*example)->labels[0]),
+                testing::ElementsAre(*(*source)->KnownClass(i)));
+  }
+}
+
 TEST_F(ImagesSourceTest, RefusesOptionsThatDoNotFit) {
   EXPECT_THAT(ErrorOf("validation_split: 0.2"),
               HasSubstr("`validation_split` and `subset` together"));
