@@ -32,14 +32,15 @@
 #include "common/process/lock_checks.h"
 #include "common/process/logging.h"
 #include "common/process/program_environment.h"
+#include "common/task/data_report_options.h"
 #include "common/task/predict_options.h"
 #include "common/task/tls_options.h"
+#include "coordinator/cli/become_worker.h"
 #include "coordinator/cli/completion.h"
 #include "coordinator/cli/export.h"
 #include "coordinator/cli/health.h"
 #include "coordinator/cli/lead.h"
 #include "coordinator/cli/manual_text.h"
-#include "coordinator/cli/predict.h"
 #include "coordinator/cli/run.h"
 #include "coordinator/cli/serve.h"
 #include "coordinator/cli/service/service_verbs.h"
@@ -199,6 +200,10 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   CLI::App& predict = *app.add_subcommand(kPredictVerb, kPredictHelp);
   predict_options.AddTo(predict);
 
+  DataReportOptions data_options;
+  CLI::App& data = *app.add_subcommand(kDataVerb, kDataHelp);
+  data_options.AddTo(data);
+
   ExportOptions export_options;
   CLI::App& export_verb = *app.add_subcommand(
       "export", "Writes a checkpoint as a file that others read.");
@@ -302,7 +307,7 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   if (completion.parsed() || page.parsed()) {
     return PrintOf(app, page.parsed(), shell);
   }
-  if (predict.parsed()) {
+  if (predict.parsed() || data.parsed()) {
     return FinishCommand(BecomeWorker(options.program_folder, argv));
   }
   if (export_verb.parsed()) {

@@ -1,10 +1,11 @@
-// worker: computes gradients, and predictions. See --help.
+// worker: computes gradients, and predictions, and shows data. See --help.
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -33,10 +34,12 @@
 #include "common/process/openmp_waits.h"
 #include "common/process/program_environment.h"
 #include "common/session/leader/run_setup.h"
+#include "common/task/data_report_options.h"
 #include "common/task/predict_options.h"
 #include "common/task/task_program.h"
 #include "worker/evaluation/evaluator.h"
 #include "worker/evaluation/predictor.h"
+#include "worker/inspection/show_data.h"
 #include "worker/lifecycle/in_process_worker.h"
 #include "worker/lifecycle/worker.h"
 #include "worker/setup/remote_data.h"
@@ -183,6 +186,14 @@ absl::StatusOr<int> Run(TaskProgram& program, const WorkerFlags& flags,
   return end == WorkerEnd::kLeft ? kRestart : kSuccess;
 }
 
+// For a Ticker: ends the process at once when a signal comes.
+std::function<void()> EndAtSignal(Interrupt& interrupt) {
+  return [&interrupt] {
+    if (!interrupt.Taken()) return;
+    EndNow(FinishCommand(absl::CancelledError("interrupted")));
+  };
+}
+
 int RunPrediction(const PredictOptions& options) {
   const absl::StatusOr<std::unique_ptr<Interrupt>> interrupt =
       Interrupt::Watch();
@@ -193,10 +204,7 @@ int RunPrediction(const PredictOptions& options) {
   // Until the predictor asks for the first time, it fetches and opens data and
   // has written nothing: then a signal ends the process at once.
   std::optional<Ticker> watch;
-  watch.emplace(kSignalInterval, [&] {
-    if (!(*interrupt)->Taken()) return;
-    EndNow(FinishCommand(absl::CancelledError("interrupted")));
-  });
+  watch.emplace(kSignalInterval, EndAtSignal(**interrupt));
   const absl::StatusOr<std::vector<std::string>> paths =
       Predict(options, *access, UsableCores(), [&] {
         watch.reset();
@@ -207,6 +215,21 @@ int RunPrediction(const PredictOptions& options) {
     std::cout.flush();
   }
   return FinishCommand(paths.status());
+}
+
+int RunDataReport(const DataReportOptions& options) {
+  const absl::StatusOr<std::unique_ptr<Interrupt>> interrupt =
+      Interrupt::Watch();
+  if (!interrupt.ok()) return FinishCommand(interrupt.status());
+  // The file that it writes is replaced atomically.
+  const Ticker watch(kSignalInterval, EndAtSignal(**interrupt));
+  const absl::StatusOr<RemoteFilesOptions> access =
+      RemoteFilesOf(options.data_access, std::getenv);
+  if (!access.ok()) return FinishCommand(access.status());
+  const absl::Status status =
+      ShowData(options, *access, UsableCores(), std::cout);
+  std::cout.flush();
+  return FinishCommand(status);
 }
 
 }  // namespace
@@ -238,13 +261,19 @@ int main(int argc, char** argv) {
                           absl::StrCat(paceline::kPredictHelp,
                                        " `coordinator predict` becomes it."));
   predict_options.AddTo(predict);
+  paceline::DataReportOptions data_options;
+  CLI::App& data = *app.add_subcommand(
+      paceline::kDataVerb,
+      absl::StrCat(paceline::kDataHelp, " `coordinator data` becomes it."));
+  data_options.AddTo(data);
   if (const auto code = paceline::ParseCommandLine(
           program.type(), PACELINE_VERSION, app, argc, argv)) {
     return *code;
   }
   flags.allows_exec = daemon.allow_exec;
-  paceline::StartLogging("worker", /*quiet=*/predict.parsed());
+  paceline::StartLogging("worker", /*quiet=*/predict.parsed() || data.parsed());
   if (predict.parsed()) return paceline::RunPrediction(predict_options);
+  if (data.parsed()) return paceline::RunDataReport(data_options);
   if (program.IsDaemon()) {
     if (!flags.job_path.empty() || !flags.output_dir.empty() || flags.resume ||
         !flags.data.from.empty()) {

@@ -1,4 +1,4 @@
-#include "coordinator/cli/predict.h"
+#include "coordinator/cli/become_worker.h"
 
 #include <unistd.h>
 
