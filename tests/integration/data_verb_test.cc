@@ -227,6 +227,11 @@ TEST_F(DataVerbTest, WhatCannotBeIsRefused) {
   WriteText(job_.folder() / "pictures/dogs/444.jpg", "no image");
   EXPECT_THAT(ErrorOf({job}),
               AllOf(HasSubstr("data.train"), HasSubstr("dogs/444.jpg")));
+  Process skips = Start({job, "--set", "data.train.on_error=skip"});
+  EXPECT_EQ(skips.Wait(kJobLimit), 0) << skips.Errors();
+  EXPECT_THAT(skips.Errors(),
+              AllOf(HasSubstr("data.train"), HasSubstr("dogs/444.jpg"),
+                    HasSubstr("1 examples of epoch 1")));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@
 namespace paceline {
 namespace {
 
-// Of all inputs, in a buffer of the pipeline.
+// Of all arrays, in a buffer of the pipeline.
 constexpr int64_t kBatchBytes = int64_t{64} << 20;
 
 // Longest wait for a batch before looking again.
@@ -73,37 +73,37 @@ void SetClasses(const PhaseData& phase, size_t label,
 // Reads one data set.
 class SetReader {
  public:
-  SetReader(std::string name, const PhaseData& phase, const ModelArrays& model,
-            const DataReportRequest& request)
-      : phase_(phase), model_(model), request_(request) {
+  SetReader(std::string name, v1::Phase phase, const PhaseData& data,
+            const ModelArrays& model, const DataReportRequest& request)
+      : phase_(phase), data_(data), model_(model), request_(request) {
     report_.name = std::move(name);
-    report_.examples = phase.order.count;
-    report_.step_size = phase.step_size;
-    const int64_t epoch = phase.order.ExamplesInEpoch();
-    report_.steps_per_epoch = (epoch + phase.step_size - 1) / phase.step_size;
+    report_.examples = data.order.count;
+    report_.step_size = data.step_size;
+    const int64_t epoch = data.order.ExamplesInEpoch();
+    report_.steps_per_epoch = (epoch + data.step_size - 1) / data.step_size;
     const int64_t values = std::max<int64_t>(ValuesOf(model.inputs), 1);
     const int64_t bounded =
         std::clamp<int64_t>(kReportedValues / values, 1, kReportedExamples);
     report_.counted =
         std::min(epoch, request.examples > 0 ? request.examples : bounded);
     // Only the buffers are smaller: a batch is a range of the epoch's order.
-    phase_.step_size = std::clamp<int64_t>(
-        kBatchBytes / static_cast<int64_t>(values * sizeof(float)), 1,
-        phase.step_size);
+    const auto example_bytes = static_cast<int64_t>(
+        (values + ValuesOf(model.outputs)) * sizeof(float));
+    data_.step_size =
+        std::clamp<int64_t>(kBatchBytes / example_bytes, 1, data.step_size);
   }
 
   // `sheet`: null, or gets the images for input `sheet_input`.
   absl::StatusOr<SetReport> Read(ContactSheet* sheet, size_t sheet_input) {
     RETURN_IF_ERROR(DescribeArrays());
     PipelineOptions options;
-    options.phases[v1::PHASE_TRAIN] = phase_;
+    options.phases[phase_] = data_;
     options.model = model_;
     options.readers = request_.readers;
     const int64_t wanted =
         std::max(report_.counted, sheet == nullptr ? 0 : sheet->capacity());
-    ASSIGN_OR_RETURN(
-        const std::unique_ptr<BatchPipeline> pipeline,
-        BatchPipeline::Create(options, WholePass(v1::PHASE_TRAIN, wanted)));
+    ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline,
+                     BatchPipeline::Create(options, WholePass(phase_, wanted)));
     while (!pipeline->has_ended()) {
       ASSIGN_OR_RETURN(const PreparedBatch* batch,
                        pipeline->Next(kBatchWaitSlice));
@@ -118,7 +118,7 @@ class SetReader {
     }
     for (size_t i = 0; i < counters_.size(); ++i) {
       ArrayReport& label = report_.labels[i];
-      SetClasses(phase_, match_.outputs[i], counters_[i].counts(), label);
+      SetClasses(data_, match_.outputs[i], counters_[i].counts(), label);
       if (!label.classes.empty()) label.values = ValueHistogram();
     }
     return std::move(report_);
@@ -126,11 +126,11 @@ class SetReader {
 
  private:
   absl::Status DescribeArrays() {
-    const ExampleSpec& stored = phase_.source->spec();
+    const ExampleSpec& stored = data_.source->spec();
     ASSIGN_OR_RETURN(const ExampleSteps steps,
-                     ExampleSteps::Create(phase_.steps, stored));
+                     ExampleSteps::Create(data_.steps, stored));
     ASSIGN_OR_RETURN(match_,
-                     MatchArrays(phase_.source->name(), steps.spec(), model_));
+                     MatchArrays(data_.source->name(), steps.spec(), model_));
     for (size_t i = 0; i < model_.inputs.size(); ++i) {
       report_.inputs.push_back(
           Describe(model_.inputs[i], stored.features[match_.inputs[i]]));
@@ -163,7 +163,8 @@ class SetReader {
     }
   }
 
-  PhaseData phase_;
+  const v1::Phase phase_;
+  PhaseData data_;
   const ModelArrays& model_;
   const DataReportRequest request_;
   ArrayMatch match_;
@@ -240,7 +241,7 @@ absl::StatusOr<DataReport> MakeDataReport(const v1::Job& given,
       report.sheet_input = input.name;
       sheet = &report.sheet.emplace(input.shape, images);
     }
-    SetReader reader(name, data->second, arrays, request);
+    SetReader reader(name, phase, data->second, arrays, request);
     absl::StatusOr<SetReport> set = reader.Read(sheet, sheet_input);
     if (!set.ok()) return Annotate(set.status(), name);
     report.sets.push_back(*std::move(set));

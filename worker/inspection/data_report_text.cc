@@ -170,11 +170,12 @@ std::string DataReportText(const DataReport& report) {
     text += SetText(set);
   }
   if (report.sheet) {
+    const SetReport& train = report.sets.front();
     absl::StrAppendFormat(
         &text,
         "\nfirst batch of data.train: %d of %d images for %s; %g is black, %g "
         "white\n",
-        report.sheet->size(), report.sets.front().step_size,
+        report.sheet->size(), std::min(train.step_size, train.examples),
         PeerText(report.sheet_input), report.sheet->black(),
         report.sheet->white());
   }
