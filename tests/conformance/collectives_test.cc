@@ -375,6 +375,9 @@ TEST_P(CollectivesTest, AFailureEndsAllRanksAndIsNamed) {
 
 TEST_P(CollectivesTest, ARankThatHangsIsNamedByAll) {
   if (world_size() == 1) GTEST_SKIP() << "one rank has nobody to wait for";
+  if (world_size() > 3 && world_size() < 16) {
+    GTEST_SKIP() << "takes 3 s each time: 2, 3 and 16 ranks must do";
+  }
   const int faulty = world_size() - 1;
   const auto results = Run(
       [&](int rank, Collectives& collectives) {

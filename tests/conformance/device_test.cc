@@ -71,6 +71,11 @@ class DeviceCaseTest : public ::testing::TestWithParam<
 
 TEST_P(DeviceCaseTest, AgreesWithReference) {
   const auto& [under_test, each, batch_size] = GetParam();
+#ifdef __SANITIZE_ADDRESS__
+  if (under_test.name == "reference_float64") {
+    GTEST_SKIP() << "runs on the other side of each comparison";
+  }
+#endif
   Fixture actual(under_test, each.config);
   const absl::Status status =
       actual.device->Supports(actual.model.Spec(Mode::kTrain, 1));
@@ -114,6 +119,10 @@ TEST(GpuTest, IsUnderTest) {
 class GradientTest : public ::testing::TestWithParam<Case> {};
 
 TEST_P(GradientTest, IsThatOfFiniteDifferences) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "too slow under a sanitizer, for which DeviceCaseTest runs "
+                  "the same kernels";
+#endif
   Fixture fixture(Float64Reference(), GetParam().config);
   Examples examples = fixture.model.SomeExamples(2);
   const std::vector<std::vector<double>> gradients =

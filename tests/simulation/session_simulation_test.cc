@@ -25,7 +25,7 @@ constexpr uint64_t kSeeds = 2;
 constexpr uint64_t kLargeSeeds = 0;
 #else
 constexpr uint64_t kSeeds = 12;
-constexpr uint64_t kLargeSeeds = 2;
+constexpr uint64_t kLargeSeeds = 1;
 #endif
 
 class SessionSimulationTest : public SeededTest {
