@@ -46,9 +46,12 @@ if(PACELINE_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
   set(PACELINE_FUZZ ON)
   # Clang 14 lacks GCC's macro. It says where it does not vectorise.
   add_compile_options(-D__SANITIZE_ADDRESS__ -Wno-pass-failed)
+  # ccache keeps precompiled headers that do not hold the times of their files.
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
 endif()
 macro(paceline_fuzzed)
   if(PACELINE_FUZZ)
+    set(PACELINE_FUZZED ON)
     add_compile_options(-fsanitize=fuzzer-no-link)
   endif()
 endmacro()
@@ -72,8 +75,8 @@ elseif(PACELINE_SANITIZE MATCHES address)
 endif()
 
 # Most of the compiler's time goes into headers, which it reads once for several
-# files of a library so. Under the sanitizers, which have no precompiled ones, that
-# pays for more files, and nobody waits there for the build of a change.
+# files of a library so. Under the sanitizers that pays for more files, and nobody
+# waits there for the build of a change.
 option(PACELINE_FAST_BUILD "Precompile headers and join files; clang-tidy wants neither" ON)
 set(PACELINE_FILES_AT_ONCE 8)
 if(PACELINE_SANITIZE)
@@ -81,9 +84,10 @@ if(PACELINE_SANITIZE)
 endif()
 
 # The headers that nearly every file includes are compiled once for our libraries
-# and programs, and once more for the tests. A file with options of its own must
-# set SKIP_PRECOMPILE_HEADERS. The sanitizer presets have none, since GCC 12
-# crashes on some files of `tsan` there; clang-tidy's build reads each file for itself, and
+# and programs, and once more for the tests; under `asan` also for code that is not
+# optimised and for code that is fuzzed, since clang wants the same options. A file
+# with options of its own must set SKIP_PRECOMPILE_HEADERS. `tsan` has none, since
+# GCC 12 crashes on some files there; clang-tidy's build reads each file for itself, and
 # so shows what it forgets to include. The tests' own code is not optimised: it
 # would cost a third of their build.
 set(PACELINE_TEST_OPTIONS -O0)
@@ -94,8 +98,11 @@ set(PACELINE_HEADERS
   <paceline/v1/coordinator.pb.h> <paceline/v1/job.pb.h> <paceline/v1/ps.pb.h>)
 function(paceline_precompiled_headers name headers)
   cmake_parse_arguments(ARG "" "" "DEPS;OPTIONS" ${ARGN})
-  if(PACELINE_SANITIZE OR NOT PACELINE_FAST_BUILD)
+  if(PACELINE_SANITIZE MATCHES thread OR NOT PACELINE_FAST_BUILD)
     return()
+  endif()
+  if(PACELINE_FUZZED)
+    string(APPEND headers _fuzzed)
   endif()
   if(NOT TARGET ${headers})
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${headers}.cc CONTENT "")
@@ -121,13 +128,17 @@ function(paceline_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_compile_options(${name} PRIVATE ${PACELINE_WARNINGS})
+  set(headers paceline_headers)
+  set(options)
   if(PACELINE_SANITIZE MATCHES address AND NOT ARG_OPTIMIZED)
-    target_compile_options(${name} PRIVATE -O0)
+    set(headers paceline_unoptimised_headers)
+    set(options -O0)
   endif()
+  target_compile_options(${name} PRIVATE ${options})
   target_link_libraries(${name} PUBLIC ${ARG_DEPS})
   set_target_properties(${name} PROPERTIES
     UNITY_BUILD ${PACELINE_FAST_BUILD} UNITY_BUILD_BATCH_SIZE ${PACELINE_FILES_AT_ONCE})
-  paceline_precompiled_headers(${name} paceline_headers)
+  paceline_precompiled_headers(${name} ${headers} OPTIONS ${options})
 endfunction()
 
 # paceline_binary(NAME SOURCES... [DEPS...]): a program in build/<preset>/bin.
