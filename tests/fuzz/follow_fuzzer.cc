@@ -27,7 +27,7 @@ void Fuzz(FuzzInput input) {
     }
     screen.Show(input.rest());
   }
-  // Only what moves a bar, and colours.
+  // Only what moves a bar, tabs, and colours.
   const std::string written = out.str();
   absl::string_view rest = written;
   while (!rest.empty()) {
@@ -39,7 +39,7 @@ void Fuzz(FuzzInput input) {
       CHECK(absl::ConsumePrefix(&rest, "m"));
     } else {
       CHECK(!absl::ascii_iscntrl(first) || first == '\n' || first == '\r' ||
-            first == '\b')
+            first == '\b' || first == '\t')
           << static_cast<int>(first);
     }
   }

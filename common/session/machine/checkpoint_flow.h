@@ -21,12 +21,13 @@ class CheckpointFlow {
 
   // Whether the job itself takes checkpoints, not only its callbacks.
   bool has_policy() const { return has_policy_; }
-  // Steps that may follow these of the job before a checkpoint is due.
+  // Steps that may follow the first `steps` of the job before a checkpoint is
+  // due by its `every_steps`.
   int64_t StepsToNext(int64_t steps) const;
   // Whether a checkpoint is due after so many epochs and steps of the job.
   bool IsDueAfter(int epochs, int64_t steps) const;
-  // Whether a job that has a policy has trained more than these steps, with
-  // which it was saved last, or from which it goes on.
+  // Whether a job that has a policy, and has trained `steps` so far, was last
+  // saved with fewer (or started with fewer, if it was not saved yet).
   bool IsBehind(int64_t steps) const;
   void GoOnFrom(int64_t steps) { saved_steps_ = steps; }
 
