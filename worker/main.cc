@@ -228,7 +228,6 @@ int RunDataReport(const DataReportOptions& options) {
   if (!access.ok()) return FinishCommand(access.status());
   const absl::Status status =
       ShowData(options, *access, UsableCores(), std::cout);
-  std::cout.flush();
   return FinishCommand(status);
 }
 

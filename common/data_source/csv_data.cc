@@ -91,7 +91,9 @@ absl::Status CsvData::CheckClassIds(size_t label, int64_t class_count) const {
 std::vector<std::string> CsvData::ClassNames(size_t label) const {
   const CsvClasses* classes =
       layout_.ClassesOf(layout_.spec.labels[label].name);
-  if (classes == nullptr) return {};
+  // Positions of a vector of columns are not the classes of their values.
+  const bool is_one_value = layout_.spec.labels[label].shape.empty();
+  if (classes == nullptr || !is_one_value) return {};
   std::vector<std::string> names(classes->size());
   for (const auto& [name, id] : *classes) names[static_cast<size_t>(id)] = name;
   return names;

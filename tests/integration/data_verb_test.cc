@@ -223,12 +223,16 @@ TEST_F(DataVerbTest, WhatCannotBeIsRefused) {
                "data.train.idx.features=" + (job_.folder() / "absent")}),
       AllOf(HasSubstr("data.train"), HasSubstr("absent")));
   EXPECT_FALSE(fs::exists(png()));
+  EXPECT_THAT(
+      ErrorOf({job_.path(), "--png", job_.folder() / "absent/batch.png"}),
+      AllOf(HasSubstr("--png "), HasSubstr("a folder that is there")));
   const std::string job = ImagesJob();
   WriteText(job_.folder() / "pictures/dogs/444.jpg", "no image");
   EXPECT_THAT(ErrorOf({job}),
               AllOf(HasSubstr("data.train"), HasSubstr("dogs/444.jpg")));
   Process skips = Start({job, "--set", "data.train.on_error=skip"});
   EXPECT_EQ(skips.Wait(kJobLimit), 0) << skips.Errors();
+  EXPECT_THAT(skips.Output(), HasSubstr("1 examples could not be read"));
   EXPECT_THAT(skips.Errors(),
               AllOf(HasSubstr("data.train"), HasSubstr("dogs/444.jpg"),
                     HasSubstr("1 examples of epoch 1")));

@@ -165,6 +165,8 @@ class BatchPipeline {
 
   // Whether the lease source has ended and Next has returned all batches.
   bool has_ended() const;
+  // Examples that `on_error: skip` has left out so far.
+  int64_t skipped_examples() const { return skipped_.total(); }
 
   // Stops the pipeline and unblocks Next.
   void Cancel();

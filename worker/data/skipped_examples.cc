@@ -43,9 +43,15 @@ void SkippedExamples::EndEpoch() {
 
 void SkippedExamples::Add(const absl::Status& error) {
   MutexLock lock(mutex_);
+  ++total_;
   if (++count_ > kNamed) return;
   LOG(WARNING) << NameOf(phase_)
                << ": an example is left out: " << error.message();
+}
+
+int64_t SkippedExamples::total() const {
+  MutexLock lock(mutex_);
+  return total_;
 }
 
 void SkippedExamples::LogCount() {

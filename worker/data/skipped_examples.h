@@ -25,14 +25,17 @@ class SkippedExamples {
   void EndEpoch();
   // An example of the epoch was left out. `error` names it.
   void Add(const absl::Status& error);
+  // Of all epochs.
+  int64_t total() const;
 
  private:
   void LogCount() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   v1::Phase phase_ ABSL_GUARDED_BY(mutex_) = v1::PHASE_UNSPECIFIED;
   uint32_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t count_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t total_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace paceline

@@ -13,6 +13,9 @@
 namespace paceline {
 namespace {
 
+// The largest of libpng.
+constexpr int64_t kMaxSide = 1'000'000;
+
 // Around each image.
 constexpr int64_t kGap = 2;
 constexpr uint8_t kGapColor = 128;
@@ -35,6 +38,7 @@ bool ContactSheet::IsImage(const Shape& shape) {
   if (shape.size() != 2 && shape.size() != 3) return false;
   const int64_t channels = shape.size() == 3 ? shape[2] : 1;
   if (channels != 1 && channels != 3) return false;
+  if (std::max(shape[0], shape[1]) + 2 * kGap > kMaxSide) return false;
   // With room for the gap.
   return (shape[0] + 2 * kGap) <= kMaxImagePixels / (shape[1] + 2 * kGap);
 }
@@ -63,7 +67,8 @@ void ContactSheet::Add(absl::Span<const float> values) {
 }
 
 uint8_t ContactSheet::ColorOf(float value) const {
-  if (!std::isfinite(value) || white_ <= black_) return 0;
+  if (!std::isfinite(value)) return 0;
+  if (white_ <= black_) return kGapColor;
   // As doubles, whose difference is finite.
   const double share = (static_cast<double>(value) - black_) /
                        (static_cast<double>(white_) - black_);

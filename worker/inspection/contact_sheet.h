@@ -35,7 +35,8 @@ class ContactSheet {
   void Add(absl::Span<const float> values);
 
   // The values, of those in all images, that are drawn as black and as white;
-  // others lie in between. What is not finite is drawn as black.
+  // others lie in between. What is not finite is drawn as black, and grey if
+  // all values are the same.
   float black() const { return black_; }
   float white() const { return white_; }
 

@@ -116,6 +116,7 @@ class SetReader {
       }
       pipeline->Release(batch);
     }
+    report_.skipped = pipeline->skipped_examples();
     for (size_t i = 0; i < counters_.size(); ++i) {
       ArrayReport& label = report_.labels[i];
       SetClasses(data_, match_.outputs[i], counters_[i].counts(), label);
@@ -183,7 +184,7 @@ absl::StatusOr<size_t> SheetInput(const std::vector<ModelArray>& inputs) {
   return absl::InvalidArgumentError(absl::StrCat(
       "--png: the model's inputs are ", absl::StrJoin(inputs, ", ", describe),
       "; expected an image, (height, width) or with 1 or 3 channels behind, "
-      "of at most 64 Mi pixels"));
+      "of at most 64 Mi pixels, and 999,996 a side"));
 }
 
 struct NamedPhase {

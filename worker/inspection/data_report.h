@@ -61,6 +61,8 @@ struct SetReport {
   int64_t steps_per_epoch = 0;
   // The examples from the start of the first epoch whose values are counted.
   int64_t counted = 0;
+  // Of `on_error: skip`: examples that could not be read.
+  int64_t skipped = 0;
   std::vector<ArrayReport> inputs;
   std::vector<ArrayReport> labels;
 };

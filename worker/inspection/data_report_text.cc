@@ -31,19 +31,27 @@ std::string Bar(int64_t count, int64_t most, int64_t total) {
 }
 
 void AddHistogram(const ValueHistogram& values, std::string& text) {
-  absl::StrAppendFormat(&text, "    min %g, max %g, mean %.6g", values.min(),
-                        values.max(), values.mean());
+  const bool are_equal = values.min() == values.max();
+  if (values.count() == 0) {
+    absl::StrAppend(&text, "    no finite value");
+  } else if (are_equal) {
+    absl::StrAppendFormat(&text, "    all values are %.7g", values.min());
+  } else {
+    absl::StrAppendFormat(&text, "    min %.7g, max %.7g, mean %.6g",
+                          values.min(), values.max(), values.mean());
+  }
   if (values.not_finite() > 0) {
     absl::StrAppendFormat(&text, "; %d values are infinite or NaN",
                           values.not_finite());
   }
   text += '\n';
+  if (are_equal) return;
   const std::vector<ValueHistogram::Bin> bins = values.Bins();
   int64_t most = 0;
   for (const ValueHistogram::Bin& bin : bins) most = std::max(most, bin.count);
   for (const ValueHistogram::Bin& bin : bins) {
-    absl::StrAppendFormat(&text, "    %22s %s\n",
-                          absl::StrFormat("[%g, %g)", bin.begin, bin.end),
+    absl::StrAppendFormat(&text, "    %28s %s\n",
+                          absl::StrFormat("[%.9g, %.9g)", bin.begin, bin.end),
                           Bar(bin.count, most, values.count()));
   }
 }
@@ -81,7 +89,7 @@ void AddClasses(const SetReport& set, const ArrayReport& label,
 
 void AddArray(const char* kind, const ArrayReport& array, std::string& text) {
   absl::StrAppendFormat(
-      &text, "  %s %s: %s %s, stored as %s %s in %s\n", kind,
+      &text, "  %s %s: %s %s, read as %s %s from %s\n", kind,
       PeerText(array.name), DataTypeName(array.type),
       ShapeToString(array.shape), ElementTypeName(array.stored_type),
       ShapeToString(array.stored_shape), PeerText(array.origin));
@@ -92,6 +100,12 @@ std::string SetText(const SetReport& set) {
       "%s: %d examples; epochs of %d steps of %d\n"
       "  values of the first %d examples of the first epoch:\n",
       set.name, set.examples, set.steps_per_epoch, set.step_size, set.counted);
+  if (set.skipped > 0) {
+    absl::StrAppendFormat(&text,
+                          "  %d examples could not be read (on_error: skip), "
+                          "others stood in for them\n",
+                          set.skipped);
+  }
   for (const ArrayReport& input : set.inputs) {
     AddArray("input", input, text);
     AddHistogram(input.values, text);
@@ -109,10 +123,12 @@ std::string SetText(const SetReport& set) {
 
 ordered_json HistogramJson(const ValueHistogram& values) {
   ordered_json json = {{"count", values.count()},
-                       {"not_finite", values.not_finite()},
-                       {"min", values.min()},
-                       {"max", values.max()},
-                       {"mean", values.mean()}};
+                       {"not_finite", values.not_finite()}};
+  if (values.count() > 0) {
+    json["min"] = values.min();
+    json["max"] = values.max();
+    json["mean"] = values.mean();
+  }
   ordered_json& bins = json["histogram"] = ordered_json::array();
   for (const ValueHistogram::Bin& bin : values.Bins()) {
     bins.push_back(
@@ -150,6 +166,7 @@ ordered_json SetJson(const SetReport& set) {
                        {"step_size", set.step_size},
                        {"steps_per_epoch", set.steps_per_epoch},
                        {"counted_examples", set.counted},
+                       {"skipped_examples", set.skipped},
                        {"inputs", ordered_json::array()},
                        {"labels", ordered_json::array()}};
   for (const ArrayReport& input : set.inputs) {

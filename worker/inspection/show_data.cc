@@ -1,6 +1,8 @@
 #include "worker/inspection/show_data.h"
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -12,13 +14,36 @@
 
 namespace paceline {
 
+namespace {
+
+// Before data is read, which may take long.
+absl::Status CheckPng(const std::string& png) {
+  if (png.empty()) return absl::OkStatus();
+  if (!absl::EndsWith(png, ".png")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--png ", png, "; expected a file that ends in .png"));
+  }
+  std::error_code error;
+  const std::filesystem::path folder =
+      std::filesystem::absolute(png, error).parent_path();
+  if (!std::filesystem::is_directory(folder, error)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--png ", png, "; expected a file in a folder that is there, not ",
+        folder.string()));
+  }
+  if (std::filesystem::is_directory(png, error)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--png ", png, " is a folder; expected a file"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status ShowData(const DataReportOptions& options,
                       const RemoteFilesOptions& data_access, int readers,
                       std::ostream& out) {
-  if (!options.png.empty() && !absl::EndsWith(options.png, ".png")) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--png ", options.png, "; expected a file that ends in .png"));
-  }
+  RETURN_IF_ERROR(CheckPng(options.png));
   // Only data needs to be on this machine, which is opened below.
   ASSIGN_OR_RETURN(
       const v1::Job job,
@@ -41,6 +66,8 @@ absl::Status ShowData(const DataReportOptions& options,
   } else {
     out << DataReportText(report);
   }
+  if (!out.flush())
+    return absl::DataLossError("cannot write to standard output");
   return absl::OkStatus();
 }
 

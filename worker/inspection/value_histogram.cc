@@ -9,10 +9,14 @@ namespace {
 // Bins are not narrower than the largest value times 2^-kPrecisionBits.
 constexpr int kPrecisionBits = 20;
 
+// The width of 0 alone: below that of any other float, so that it fits what
+// comes later.
+constexpr int kExponentOfZero = -180;
+
 // No larger than the exponent of the width that fits.
 int SmallestExponent(double min, double max) {
   const double largest = std::max(std::abs(min), std::abs(max));
-  if (largest == 0) return 0;
+  if (largest == 0) return kExponentOfZero;
   const int precise = std::ilogb(largest) - kPrecisionBits;
   if (min == max) return precise;
   // 2^5 bins or more.

@@ -48,10 +48,10 @@ TEST(ContactSheetTest, DrawsColors) {
               testing::ElementsAre(0, 128, 255));
 }
 
-TEST(ContactSheetTest, ImagesOfOneValueAreBlack) {
+TEST(ContactSheetTest, ImagesOfOneValueAreGrey) {
   ContactSheet sheet({1, 1}, 1);
   sheet.Add(std::vector<float>{7});
-  EXPECT_EQ(Drawn(sheet, 1).row(2)[2], 0);
+  EXPECT_EQ(Drawn(sheet, 1).row(2)[2], 128);
 }
 
 TEST(ContactSheetTest, TakesNoMoreThanFit) {

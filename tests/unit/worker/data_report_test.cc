@@ -163,7 +163,7 @@ TEST_F(DataReportTest, TextIsSafeToPrintAndNamesWhatItCounts) {
   EXPECT_THAT(text, HasSubstr("data.train: 40 examples; epochs of 5 steps of "
                               "8\n"));
   EXPECT_THAT(text, HasSubstr("values of the first 5 examples"));
-  EXPECT_THAT(text, HasSubstr("input table: float32 (2,), stored as float64 "
+  EXPECT_THAT(text, HasSubstr("input table: float32 (2,), read as float64 "
                               "(2,)"));
   EXPECT_THAT(text, HasSubstr("3 classes, of the first 5 examples"));
   EXPECT_THAT(text, HasSubstr("b\\tlue"));

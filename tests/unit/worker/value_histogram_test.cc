@@ -81,6 +81,21 @@ TEST(ValueHistogramTest, ExtremesFollowTinyValues) {
   EXPECT_EQ(histogram.max(), std::numeric_limits<float>::max());
 }
 
+TEST(ValueHistogramTest, ZerosBeforeOtherValuesDoNotMakeBinsWider) {
+  std::vector<float> values(50, 0.F);
+  ValueHistogram each;
+  each.Add(values);
+  for (int i = 1; i < 100; ++i) {
+    const float value = static_cast<float>(i) / 10'000;
+    values.push_back(value);
+    each.Add({&value, 1});
+  }
+  ValueHistogram whole;
+  whole.Add(values);
+  EXPECT_EQ(BinsOf(each), BinsOf(whole));
+  EXPECT_GT(each.Bins().size(), ValueHistogram::kMaxBins / 2 - 1);
+}
+
 TEST(ValueHistogramTest, CountsWhatIsNotFiniteApart) {
   ValueHistogram histogram;
   EXPECT_TRUE(histogram.Bins().empty());
