@@ -226,9 +226,7 @@ int RunDataReport(const DataReportOptions& options) {
   const absl::StatusOr<RemoteFilesOptions> access =
       RemoteFilesOf(options.data_access, std::getenv);
   if (!access.ok()) return FinishCommand(access.status());
-  const absl::Status status =
-      ShowData(options, *access, UsableCores(), std::cout);
-  return FinishCommand(status);
+  return FinishCommand(ShowData(options, *access, UsableCores(), std::cout));
 }
 
 }  // namespace
