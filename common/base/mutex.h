@@ -49,16 +49,8 @@ class CondVar {
   bool WaitFor(Mutex& mutex, absl::Duration timeout)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
-#ifdef __SANITIZE_THREAD__
-    // The system clock, since the thread sanitizer of GCC 12 does not intercept
-    // pthread_cond_clockwait, which wait_for uses with the monotonic clock.
-    using Clock = std::chrono::system_clock;
-#else
-    using Clock = std::chrono::steady_clock;
-#endif
     const bool in_time =
-        condition_.wait_until(
-            lock, Clock::now() + absl::ToChronoNanoseconds(timeout)) ==
+        condition_.wait_for(lock, absl::ToChronoNanoseconds(timeout)) ==
         std::cv_status::no_timeout;
     lock.release();
     return in_time;

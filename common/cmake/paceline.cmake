@@ -38,16 +38,25 @@ if(PACELINE_SANITIZE)
   add_link_options(-fsanitize=${PACELINE_SANITIZE})
 endif()
 
-# Clang has libFuzzer, so tests/fuzz is built where it is the compiler.
+# Sanitizers build with clang, whose precompiled headers they need for the time.
+if(PACELINE_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  # Clang 14 lacks GCC's macros. It says where it does not vectorise.
+  if(PACELINE_SANITIZE MATCHES address)
+    add_compile_options(-D__SANITIZE_ADDRESS__)
+  elseif(PACELINE_SANITIZE MATCHES thread)
+    add_compile_options(-D__SANITIZE_THREAD__)
+  endif()
+  add_compile_options(-Wno-pass-failed)
+  # ccache keeps precompiled headers that do not hold the times of their files.
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+endif()
+
+# Clang has libFuzzer, so the preset `asan` builds tests/fuzz.
 # paceline_fuzzed(): the code of this folder and below tells the fuzzers what it
 # reaches. Not that of devices, whose loops would be slower for nothing.
 set(PACELINE_FUZZ OFF)
 if(PACELINE_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
   set(PACELINE_FUZZ ON)
-  # Clang 14 lacks GCC's macro. It says where it does not vectorise.
-  add_compile_options(-D__SANITIZE_ADDRESS__ -Wno-pass-failed)
-  # ccache keeps precompiled headers that do not hold the times of their files.
-  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
 endif()
 macro(paceline_fuzzed)
   if(PACELINE_FUZZ)
@@ -84,11 +93,10 @@ if(PACELINE_SANITIZE)
 endif()
 
 # The headers that nearly every file includes are compiled once for our libraries
-# and programs, and once more for the tests; under `asan` also for code that is not
-# optimised and for code that is fuzzed, since clang wants the same options. A file
-# with options of its own must set SKIP_PRECOMPILE_HEADERS. `tsan` has none, since
-# GCC 12 crashes on some files there; clang-tidy's build reads each file for itself, and
-# so shows what it forgets to include. The tests' own code is not optimised: it
+# and programs, and once more for the tests; under the sanitizers also for code that is
+# not optimised and for code that is fuzzed, since clang wants the same options. A file
+# with options of its own must set SKIP_PRECOMPILE_HEADERS. clang-tidy's build reads
+# each file for itself, and so shows what it forgets to include. The tests' own code is not optimised: it
 # would cost a third of their build.
 set(PACELINE_TEST_OPTIONS -O0)
 set(PACELINE_HEADERS
@@ -98,7 +106,7 @@ set(PACELINE_HEADERS
   <paceline/v1/coordinator.pb.h> <paceline/v1/job.pb.h> <paceline/v1/ps.pb.h>)
 function(paceline_precompiled_headers name headers)
   cmake_parse_arguments(ARG "" "" "DEPS;OPTIONS" ${ARGN})
-  if(PACELINE_SANITIZE MATCHES thread OR NOT PACELINE_FAST_BUILD)
+  if(NOT PACELINE_FAST_BUILD)
     return()
   endif()
   if(PACELINE_FUZZED)
@@ -122,7 +130,7 @@ function(paceline_precompiled_headers name headers)
 endfunction()
 
 # paceline_library(NAME SOURCES... [DEPS...] [OPTIMIZED]): one folder's code. With
-# asan, only code with loops that take long is OPTIMIZED.
+# the sanitizers, only code with loops that take long is OPTIMIZED.
 function(paceline_library name)
   cmake_parse_arguments(ARG "OPTIMIZED" "" "SOURCES;DEPS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
@@ -130,7 +138,7 @@ function(paceline_library name)
   target_compile_options(${name} PRIVATE ${PACELINE_WARNINGS})
   set(headers paceline_headers)
   set(options)
-  if(PACELINE_SANITIZE MATCHES address AND NOT ARG_OPTIMIZED)
+  if(PACELINE_SANITIZE AND NOT ARG_OPTIMIZED)
     set(headers paceline_unoptimised_headers)
     set(options -O0)
   endif()
