@@ -43,6 +43,11 @@ void SetTensors(const std::vector<PreparedArray>& arrays,
   }
 }
 
+void SetExamples(const PreparedBatch& last, v1::LeaseReport& report) {
+  report.set_examples(static_cast<uint64_t>(last.done_of_lease));
+  report.set_skipped_examples(static_cast<uint64_t>(last.skipped_of_lease));
+}
+
 }  // namespace
 
 Trainer::Trainer(const TrainerParts& parts, const MetricLayout& layout,
@@ -126,7 +131,7 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
 void Trainer::BeginStep(const PreparedBatch& prepared) {
   v1::LeaseReport& lease = *position_.mutable_lease();
   lease.set_steps(progress_.lease().steps() + 1);
-  lease.set_examples(static_cast<uint64_t>(prepared.done_of_lease));
+  SetExamples(prepared, lease);
   parts_.strategy->BeginStep(position_, ends_lease_);
 }
 
@@ -177,7 +182,7 @@ absl::Status Trainer::AccountFor(const PreparedBatch& prepared) {
   sums_.Add(read_);
   TellWaiting(false);
   v1::LeaseReport& report = *progress_.mutable_lease();
-  report.set_examples(static_cast<uint64_t>(prepared.done_of_lease));
+  SetExamples(prepared, report);
   WriteStates(reported_size_);
   report.set_first_nonfinite_step(
       static_cast<uint64_t>(sums_.first_nonfinite_step));

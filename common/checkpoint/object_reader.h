@@ -24,6 +24,7 @@ class ObjectReader {
 
   absl::Status Error(absl::string_view key, absl::string_view expected) const;
 
+  bool Has(absl::string_view key) const { return Find(key) != nullptr; }
   absl::StatusOr<const nlohmann::json*> Object(const char* key) const;
   absl::StatusOr<const nlohmann::json*> List(const char* key) const;
   absl::StatusOr<std::string> String(const char* key) const;

@@ -93,8 +93,9 @@ std::vector<Field<Dataset>> DatasetFields() {
        WrittenUnlessDefault(Optional(
            "on_error", Scalar(&Dataset::on_error, &Dataset::set_on_error),
            "What an example that cannot be read does: `fail` ends the job; "
-           "with `skip` the next one that can be read stands in for it, and "
-           "the logs of workers name and count those.")),
+           "with `skip` the next one that can be read stands in for it; the "
+           "logs of workers name those, and the job tells how many there were "
+           "in each epoch.")),
        WrittenUnlessDefault(Optional(
            "drop_remainder",
            Scalar(&Dataset::drop_remainder, &Dataset::set_drop_remainder),

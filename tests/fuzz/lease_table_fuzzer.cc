@@ -20,6 +20,9 @@ void Check(const LeaseTable& table) {
   const PassTotals totals = table.Totals();
   CHECK(0 <= totals.examples && totals.examples <= kExamples)
       << totals.examples;
+  CHECK(0 <= totals.skipped_examples &&
+        totals.skipped_examples <= totals.examples)
+      << totals.skipped_examples;
   CHECK(0 <= totals.steps && 0 <= table.OpenSteps()) << totals.steps;
 }
 

@@ -73,9 +73,10 @@ TEST_F(RunTest, ResultHasTheKeysThatScriptsHoldOnTo) {
   EXPECT_EQ(result_->at("state"), "SUCCEEDED");
   EXPECT_TRUE(result_->at("error").is_null());
   for (const auto& row : result_->at("history")) {
-    EXPECT_THAT(Keys(row), UnorderedElementsAre("epoch", "loss", "accuracy",
-                                                "learning_rate", "steps",
-                                                "examples", "seconds"));
+    EXPECT_THAT(Keys(row), UnorderedElementsAre(
+                               "epoch", "loss", "accuracy", "learning_rate",
+                               "steps", "examples", "skipped_examples",
+                               "skipped_validation_examples", "seconds"));
     EXPECT_TRUE(row.at("epoch").is_number_integer());
     EXPECT_TRUE(row.at("steps").is_number_integer());
     EXPECT_TRUE(row.at("examples").is_number_integer());

@@ -12,6 +12,8 @@
 namespace paceline {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr size_t kImageBytes = 64;
@@ -95,12 +97,45 @@ TEST_F(TfrecordTest, LeavesOutWhatItIsTold) {
   WriteText(job_.folder() / "train-0.tfrecord", first);
   const nlohmann::json damaged = HistoryWith({"--set", source});
   EXPECT_EQ(damaged[0]["examples"], 512);
+  EXPECT_EQ(damaged[0]["skipped_examples"], 1);
+  EXPECT_EQ(whole[0]["skipped_examples"], 0);
   EXPECT_NE(damaged[0]["loss"], whole[0]["loss"]);
   const std::string logs = job_.Log("worker-0") + job_.Log("worker-1");
   EXPECT_THAT(logs, HasSubstr("data.train: an example is left out: "));
   EXPECT_THAT(logs, HasSubstr("train-0.tfrecord: record 199, at byte"));
   EXPECT_THAT(logs,
               HasSubstr("data.train: 1 examples of epoch 3 could not be read"));
+}
+
+// Under servers, whose workers have leases of their own, and in step, in one
+// process and in several.
+TEST_F(TfrecordTest, CountsWhatItLeavesOut) {
+  WriteRecords();
+  std::string second = Read("train-1.tfrecord");
+  const size_t size = second.size() / 401;
+  for (const size_t record : {0, 7, 400}) {
+    second[(record + 1) * size - 5] ^= 1;
+  }
+  WriteText(job_.folder() / "train-1.tfrecord", second);
+  const std::string set = absl::StrCat(
+      "={tfrecord: ", kSource, ", scale: 0.00392156862745098, on_error: skip}");
+  const std::vector<std::vector<std::string>> strategies = {
+      {"strategy=parameter_server", "cluster={worker: 2, ps: 1}", "devices=1"},
+      {"strategy=mirrored", "cluster={worker: 1}", "devices=2"},
+      {"strategy=multi_worker_mirrored", "cluster={worker: 2}", "devices=1"}};
+  for (const std::vector<std::string>& strategy : strategies) {
+    SCOPED_TRACE(strategy[0]);
+    Process run = job_.Run({"--set", "data.train" + set, "--set",
+                            "data.test" + set, "--set", strategy[0], "--set",
+                            strategy[1], "--set", strategy[2]});
+    ASSERT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+    EXPECT_THAT(Column(job_.Result(), "skipped_examples"),
+                ElementsAre(3, 3, 3));
+    EXPECT_THAT(
+        run.Errors(),
+        AllOf(HasSubstr("epoch 3: 3 of 601 examples left out (on_error: skip)"),
+              HasSubstr("data.test: 3 of 601 examples left out")));
+  }
 }
 
 }  // namespace

@@ -237,6 +237,7 @@ absl::Status BatchPipeline::MakeBatchesOf(const v1::Lease& lease) {
   // Until now the trainer may have waited for the lease.
   TakeTrainerWaited();
   int64_t done = 0;
+  const int64_t skipped_before = skipped_.total();
   for (int64_t at = begin; at < end; at += phase.data.step_size) {
     ASSIGN_OR_RETURN(PreparedBatch * batch, AwaitBuffer());
     batch->lease = lease;
@@ -247,6 +248,7 @@ absl::Status BatchPipeline::MakeBatchesOf(const v1::Lease& lease) {
     batch->done_of_lease = done;
     batch->ends_lease = at + batch->step_count == end;
     RETURN_IF_ERROR(Fill(phase, *batch));
+    batch->skipped_of_lease = skipped_.total() - skipped_before;
     Publish();
   }
   return absl::OkStatus();
@@ -301,22 +303,25 @@ absl::StatusOr<const Example*> BatchPipeline::Read(const Phase& phase,
                                                    int64_t& index) {
   const int64_t first = phase.data.order.first;
   const int64_t count = phase.data.order.count;
-  int64_t skipped = 0;
+  int64_t unreadable = 0;
   while (true) {
     absl::StatusOr<const Example*> example = reader.examples->Read(index);
     if (example.ok() || !phase.data.skips_errors ||
         !IsOfExample(example.status())) {
       return example;
     }
-    if (++skipped == std::min(kMostSkippedInARow, count)) {
+    if (++unreadable == std::min(kMostSkippedInARow, count)) {
       return Annotate(example.status(),
-                      absl::StrCat(skipped,
+                      absl::StrCat(unreadable,
                                    " examples in a row cannot be "
                                    "read, the last"));
     }
-    skipped_.Add(
-        Annotate(example.status(),
-                 absl::StrCat(phase.data.source->name(), ": example ", index)));
+    // Those behind it count where they are wanted themselves.
+    if (unreadable == 1) {
+      skipped_.Add(Annotate(
+          example.status(),
+          absl::StrCat(phase.data.source->name(), ": example ", index)));
+    }
     index = first + (index - first + 1) % count;
   }
 }

@@ -123,6 +123,8 @@ struct PreparedBatch {
   int64_t step_count = 0;
   // Examples of the lease that this replica has processed after this batch.
   int64_t done_of_lease = 0;
+  // How many of these `on_error: skip` has left out, so that others stand in.
+  int64_t skipped_of_lease = 0;
   bool ends_lease = false;
   // The inputs and the outputs of PipelineOptions::model, in its order.
   std::vector<PreparedArray> features;
@@ -165,7 +167,8 @@ class BatchPipeline {
 
   // Whether the lease source has ended and Next has returned all batches.
   bool has_ended() const;
-  // Examples that `on_error: skip` has left out so far.
+  // Examples that `on_error: skip` has left out so far, each as often as it was
+  // wanted.
   int64_t skipped_examples() const { return skipped_.total(); }
 
   // Stops the pipeline and unblocks Next.

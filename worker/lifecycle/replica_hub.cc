@@ -108,6 +108,8 @@ void ReplicaHub::Add(const OpenLease& open) {
   for (int replica = 1; replica < replicas_; ++replica) {
     const v1::LeaseReport& report = open.reports[replica];
     sum_.set_examples(sum_.examples() + report.examples());
+    sum_.set_skipped_examples(sum_.skipped_examples() +
+                              report.skipped_examples());
     for (int i = 0; i < sums->states_size(); ++i) {
       sums->set_states(i, sums->states(i) + report.sums().states(i));
     }

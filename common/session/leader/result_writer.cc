@@ -49,6 +49,8 @@ Json RecordToJson(const EpochRecord& record) {
   epoch["learning_rate"] = Number(record.learning_rate);
   epoch["steps"] = record.steps;
   epoch["examples"] = record.examples;
+  epoch["skipped_examples"] = record.skipped_examples;
+  epoch["skipped_validation_examples"] = record.skipped_validation_examples;
   epoch["seconds"] = Number(record.seconds);
   return epoch;
 }

@@ -244,6 +244,14 @@ void JobFlow::NoteEvaluation(const Logs& logs) {
       " is not finite (", NonfiniteName(logs.front().second), ")")});
 }
 
+void JobFlow::NoteSkipped(absl::string_view pass, int64_t skipped,
+                          int64_t examples) {
+  if (skipped == 0) return;
+  actions_.push_back(Notice{absl::StrCat(pass, ": ", skipped, " of ", examples,
+                                         " examples left out "
+                                         "(on_error: skip)")});
+}
+
 ProgressView JobFlow::Progress() const {
   ProgressView view;
   view.epoch = epoch_;
@@ -328,10 +336,12 @@ void JobFlow::AdvanceEvaluation() {
   if (!table_->Done()) return;
   Logs logs = Values(metrics_);
   NoteEvaluation(logs);
+  const int64_t skipped = table_->Totals().skipped_examples;
   next_lease_id_ = table_->next_lease_id();
   table_.reset();
   if (stage_ == Stage::kTesting) {
     actions_.push_back(TestEnded{std::move(logs)});
+    NoteSkipped("data.test", skipped, sizes_.test);
     stage_ = Stage::kFinishing;
     return;
   }
@@ -339,6 +349,7 @@ void JobFlow::AdvanceEvaluation() {
   for (auto& [name, value] : logs) {
     record_.validation_logs.emplace_back(absl::StrCat("val_", name), value);
   }
+  record_.skipped_validation_examples = skipped;
   EndEpoch();
 }
 
@@ -371,6 +382,7 @@ void JobFlow::EndTraining(absl::Time now) {
   record_.learning_rate = callbacks_.RateAfter(steps_before_epoch_);
   record_.steps = totals.steps;
   record_.examples = totals.examples;
+  record_.skipped_examples = totals.skipped_examples;
   record_.seconds = absl::ToDoubleSeconds(now - epoch_began_);
   next_lease_id_ = table_->next_lease_id();
   table_.reset();
@@ -391,6 +403,10 @@ void JobFlow::EndEpoch() {
 
 void JobFlow::LeaveEpoch(absl::Time now) {
   actions_.push_back(EpochEnded{record_});
+  const std::string name = absl::StrCat("epoch ", record_.epoch + 1);
+  NoteSkipped(name, record_.skipped_examples, record_.examples);
+  NoteSkipped(absl::StrCat(name, ", validation"),
+              record_.skipped_validation_examples, sizes_.validation);
   if (CheckpointDueAfterEpoch()) {
     stage_ = Stage::kCheckpoint;
   } else {

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "common/cluster/task.h"
@@ -185,6 +186,8 @@ class JobFlow {
   void TellProgress();
   // Issues a Notice if the loss of an evaluation is not finite, once per job.
   void NoteEvaluation(const Logs& logs);
+  // Issues a Notice if `on_error: skip` left examples out of a pass.
+  void NoteSkipped(absl::string_view pass, int64_t skipped, int64_t examples);
 
   // The loss and the metrics of the job.
   std::vector<LoggedMetric> metrics_;

@@ -47,6 +47,9 @@ absl::StatusOr<LeaseReport> ReadCounts(const v1::LeaseReport& report) {
   ASSIGN_OR_RETURN(read.first_nonfinite_step,
                    ReadCount("first_nonfinite_step",
                              report.first_nonfinite_step(), read.steps));
+  ASSIGN_OR_RETURN(
+      read.skipped_examples,
+      ReadCount("skipped_examples", report.skipped_examples(), read.examples));
   return read;
 }
 

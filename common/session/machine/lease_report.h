@@ -24,6 +24,8 @@ struct LeaseReport {
   int64_t steps = 0;
   // From 0 to `steps`.
   int64_t first_nonfinite_step = 0;
+  // From 0 to `examples`.
+  int64_t skipped_examples = 0;
   // The states of the loss and of each metric. If the states are large, only
   // that of the loss: then the last report of the lease has all of them. The
   // count of a mean is finite and not negative; other numbers may be anything.

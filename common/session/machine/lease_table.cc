@@ -285,6 +285,7 @@ void LeaseTable::Add(const OpenLease& open, PassTotals& totals) {
   totals.steps += open.steps();
   for (const auto& [holder, report] : open.reports) {
     totals.examples += report.examples;
+    totals.skipped_examples += report.skipped_examples;
     CHECK_LE(report.states.size(), totals.states.size());
     for (size_t i = 0; i < report.states.size(); ++i) {
       totals.states[i] += report.states[i];

@@ -71,6 +71,8 @@ struct ExampleRange {
 struct PassTotals {
   int64_t examples = 0;
   int64_t steps = 0;
+  // Those of `examples` that `on_error: skip` left out.
+  int64_t skipped_examples = 0;
   // The summed states of the loss and of each metric.
   std::vector<double> states;
 

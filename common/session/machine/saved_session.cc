@@ -45,6 +45,8 @@ json EpochToJson(const EpochRecord& record) {
           {"learning_rate", NumberToJson(record.learning_rate)},
           {"steps", record.steps},
           {"examples", record.examples},
+          {"skipped_examples", record.skipped_examples},
+          {"skipped_validation_examples", record.skipped_validation_examples},
           {"seconds", record.seconds}};
 }
 
@@ -66,6 +68,13 @@ absl::StatusOr<Logs> ReadLogs(const ObjectReader& reader, const char* key) {
   return logs;
 }
 
+// Reads how many of `examples` were left out. Checkpoints of earlier releases
+// do not say.
+absl::StatusOr<int64_t> ReadSkipped(const ObjectReader& reader, const char* key,
+                                    int64_t examples) {
+  return reader.Has(key) ? reader.Count(key, examples) : 0;
+}
+
 // Reads the record of epoch number `epoch`.
 absl::StatusOr<EpochRecord> ReadRecord(const ObjectReader& reader, int epoch) {
   EpochRecord record;
@@ -77,6 +86,11 @@ absl::StatusOr<EpochRecord> ReadRecord(const ObjectReader& reader, int epoch) {
   ASSIGN_OR_RETURN(record.steps, reader.Count("steps", limits::kMaxSteps));
   ASSIGN_OR_RETURN(record.examples,
                    reader.Count("examples", limits::kMaxExamples));
+  ASSIGN_OR_RETURN(record.skipped_examples,
+                   ReadSkipped(reader, "skipped_examples", record.examples));
+  ASSIGN_OR_RETURN(
+      record.skipped_validation_examples,
+      ReadSkipped(reader, "skipped_validation_examples", limits::kMaxExamples));
   ASSIGN_OR_RETURN(record.seconds, reader.Duration("seconds"));
   return record;
 }
@@ -151,6 +165,8 @@ absl::StatusOr<PassTotals> ReadCounted(const ObjectReader& reader,
   // Each step has at least one example.
   ASSIGN_OR_RETURN(counted.steps,
                    reader.Count("steps", std::min(steps, counted.examples)));
+  ASSIGN_OR_RETURN(counted.skipped_examples,
+                   ReadSkipped(reader, "skipped_examples", counted.examples));
   ASSIGN_OR_RETURN(counted.states, ReadStates(reader));
   return counted;
 }
@@ -212,6 +228,7 @@ json ToJson(const SavedSession& saved) {
                 {"counted",
                  {{"examples", saved.counted.examples},
                   {"steps", saved.counted.steps},
+                  {"skipped_examples", saved.counted.skipped_examples},
                   {"states", NumbersToJson(saved.counted.states)}}},
                 {"seconds", saved.seconds},
                 {"history", history},

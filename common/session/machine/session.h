@@ -135,6 +135,10 @@ struct EpochRecord {
   double learning_rate = 0;
   int64_t steps = 0;
   int64_t examples = 0;
+  // Those of `examples`, and of the validation's, that `on_error: skip` left
+  // out. history.csv has neither.
+  int64_t skipped_examples = 0;
+  int64_t skipped_validation_examples = 0;
   // Time of training alone, without validation.
   double seconds = 0;
 };

@@ -378,7 +378,7 @@ TEST(BatchPipelineTest, PassesErrorsOfTheLeaseSourceOn) {
 
 TEST(BatchPipelineTest, NamesTheExampleThatCannotBeRead) {
   CountingSource source(8);
-  source.set_broken(6);
+  source.Break(6);
   auto pipeline =
       MakePipeline(TrainOptions(source, 4), GiveLeases({MakeLease(1, 0, 8)}));
   const Drained drained = Drain(*pipeline);

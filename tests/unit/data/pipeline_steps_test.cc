@@ -138,7 +138,7 @@ TEST(PipelineStepsTest, MakesTheSameBatchesWithSeveralReaders) {
 // The next example of the phase, not of the source.
 TEST(PipelineStepsTest, AnotherExampleStandsInForABrokenOne) {
   CountingSource source(20);
-  source.set_broken(9);
+  source.Break(9);
   PipelineOptions options = TrainOptions(source, 4);
   PhaseData& phase = options.phases[v1::PHASE_TRAIN];
   phase.order.first = 2;
@@ -152,11 +152,27 @@ TEST(PipelineStepsTest, AnotherExampleStandsInForABrokenOne) {
   const Drained drained = drain();
   EXPECT_TRUE(drained.status.ok()) << drained.status;
   EXPECT_THAT(drained.labels, ElementsAre(2, 3, 4, 5, 6, 7, 8, 2));
+  EXPECT_THAT(drained.skipped, ElementsAre(0, 1));
+}
+
+// Two in a row have the same one in their place, each counts once.
+TEST(PipelineStepsTest, CountsTheSkippedExamplesOfALease) {
+  CountingSource source(12);
+  for (const int64_t index : {1, 2, 7}) source.Break(index);
+  PipelineOptions options = TrainOptions(source, 2);
+  options.phases[v1::PHASE_TRAIN].skips_errors = true;
+  const auto pipeline = MakePipeline(
+      options, GiveLeases({MakeLease(1, 0, 6), MakeLease(2, 6, 12)}));
+  const Drained drained = Drain(*pipeline);
+  EXPECT_TRUE(drained.status.ok()) << drained.status;
+  EXPECT_THAT(drained.labels, ElementsAre(0, 3, 3, 3, 4, 5, 6, 8, 8, 9, 0, 1));
+  EXPECT_THAT(drained.skipped, ElementsAre(1, 2, 2, 1, 1, 1));
+  EXPECT_EQ(pipeline->skipped_examples(), 3);
 }
 
 TEST(PipelineStepsTest, EndsIfNoExampleCanBeRead) {
   CountingSource source(20);
-  source.set_broken(9);
+  source.Break(9);
   PipelineOptions options = TrainOptions(source, 1);
   PhaseData& phase = options.phases[v1::PHASE_TRAIN];
   phase.order.first = 9;
@@ -181,7 +197,7 @@ TEST(PipelineStepsTest, ReadsAStreamWithOneReader) {
 
 TEST(PipelineStepsTest, NamesTheFirstOfSeveralBrokenExamples) {
   SlowSource source(240);
-  source.set_broken(229);
+  source.Break(229);
   source.set_label(233, 0.5);
   PipelineOptions options = TrainOptions(source, 24);
   options.readers = 4;

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,7 +46,8 @@ class CountingSource : public DataSource {
     return std::make_unique<Reader>(*this);
   }
 
-  void set_broken(int64_t index) { broken_ = index; }
+  // The example cannot be read.
+  void Break(int64_t index) { broken_.insert(index); }
   void set_label(int64_t index, float label) { labels_[index] = label; }
 
  private:
@@ -54,7 +56,9 @@ class CountingSource : public DataSource {
     explicit Reader(const CountingSource& source) : source_(source) {}
 
     absl::StatusOr<const Example*> Read(int64_t index) override {
-      if (index == source_.broken_) return absl::DataLossError("broken");
+      if (source_.broken_.contains(index)) {
+        return absl::DataLossError("broken");
+      }
       example_.features[0] = {ElementType::kUint8,
                               &source_.features_[2 * index], 2};
       example_.labels[0] = {
@@ -73,7 +77,7 @@ class CountingSource : public DataSource {
   const ExampleSpec spec_;
   std::vector<std::byte> features_;
   std::vector<float> labels_;
-  int64_t broken_ = -1;
+  std::set<int64_t> broken_;
 };
 
 inline v1::Lease MakeLease(uint64_t id, uint64_t begin, uint64_t end,
@@ -114,9 +118,11 @@ std::vector<T> Values(const std::byte* data, int64_t count) {
   return {values, values + count};
 }
 
-// The batches' first values as [lease, begin, count], and all labels.
+// The batches' first values as [lease, begin, count], how many examples their
+// leases have skipped, and all labels.
 struct Drained {
   std::vector<std::vector<int64_t>> batches;
+  std::vector<int64_t> skipped;
   std::vector<float> features;
   std::vector<int32_t> labels;
   absl::Status status;
@@ -134,6 +140,7 @@ inline Drained Drain(BatchPipeline& pipeline) {
     const PreparedBatch& b = **batch;
     drained.batches.push_back(
         {static_cast<int64_t>(b.lease.id()), b.begin, b.count});
+    drained.skipped.push_back(b.skipped_of_lease);
     for (const float value : Values<float>(b.features[0].data, 2 * b.count)) {
       drained.features.push_back(value);
     }

@@ -56,7 +56,9 @@ TEST_F(ImpossibleMessagesTest, ImpossibleReportsAreRefusedAndTheJobGoesOn) {
       [](auto& r) { r.set_steps(65); },
       [](auto& r) { r.set_examples(uint64_t{1} << 63); },
       [](auto& r) { r.set_examples(~uint64_t{0}); },
-      [](auto& r) { r.set_first_nonfinite_step(6); }};
+      [](auto& r) { r.set_first_nonfinite_step(6); },
+      [](auto& r) { r.set_skipped_examples(51); },
+      [](auto& r) { r.set_skipped_examples(~uint64_t{0}); }};
   for (const auto& change : changes) {
     v1::LeaseReport report = sound;
     change(report);

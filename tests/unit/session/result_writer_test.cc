@@ -30,6 +30,8 @@ TEST(ResultWriterTest, WritesASuccess) {
   result.strategy = "parameter_server";
   result.history = {MakeRecord(0, 0.25, 3)};
   result.history[0].validation_logs = {{"val_loss", 0.3}};
+  result.history[0].skipped_examples = 3;
+  result.history[0].skipped_validation_examples = 1;
   result.evaluation = {{"loss", 0.125}, {"accuracy", 0.9}};
   result.first_step_seconds = 0.5;
   result.total_seconds = 4;
@@ -49,6 +51,8 @@ TEST(ResultWriterTest, WritesASuccess) {
       "learning_rate": 0.001,
       "steps": 10,
       "examples": 600,
+      "skipped_examples": 3,
+      "skipped_validation_examples": 1,
       "seconds": 3.0
     }
   ],

@@ -438,6 +438,9 @@ TEST_F(SessionCheckpointTest, RefusesADamagedState) {
     expect("/steps", steps, "steps: ");
     expect("/counted/steps", steps, "counted.steps: ");
     expect("/counted/examples", steps, "counted.examples: ");
+    expect("/counted/skipped_examples", steps, "counted.skipped_examples: ");
+    expect("/history/0/skipped_examples", steps,
+           "history[0].skipped_examples: ");
     expect("/epoch_examples", steps, "epoch_examples: ");
     expect("/history/0/steps", steps, "history[0].steps: ");
   }
