@@ -29,13 +29,16 @@ struct ExampleArray {
   // A float_list has float32, an int64_list has int64; a bytes_list has one
   // string with all values, or with an encoded image.
   ArraySpec spec;
+  // See ExampleFeature.
+  std::vector<std::string> class_names = {};
   // Of encoded images. If they are not resized, all have the form's size.
   std::optional<ImageForm> image = std::nullopt;
   bool is_resized = false;
 };
 
 // What the feature is, after the first example, which has `list`. The caller
-// sets the spec's name and origin. InvalidArgument names the feature.
+// sets the spec's name and origin, and the
+// names of classes. InvalidArgument names the feature.
 absl::StatusOr<ExampleArray> DescribeFeature(const ExampleFeature& feature,
                                              const FeatureList& list);
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "common/config/codec.h"
@@ -36,6 +37,9 @@ struct ExampleFeature {
   std::optional<ColorMode> color_mode = std::nullopt;
   std::optional<Interpolation> interpolation = std::nullopt;
   std::optional<bool> crop_to_aspect_ratio = std::nullopt;
+  // The names of its classes, which no job says, but a data set of TensorFlow
+  // Datasets may. Empty: unknown.
+  std::vector<std::string> class_names = {};
 
   // Whether the job says that they are encoded images.
   bool HasImageOptions() const {

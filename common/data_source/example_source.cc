@@ -55,6 +55,10 @@ class ExampleSource : public DataSource {
     return absl::OkStatus();
   }
 
+  std::vector<std::string> ClassNames(size_t label) const override {
+    return arrays_.labels[label].class_names;
+  }
+
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override;
 
   Place PlaceOf(int64_t example) const {

@@ -7,16 +7,19 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "common/base/errno_error.h"
 #include "common/base/file.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/config/json_reader.h"
+#include "common/config/json_value.h"
 #include "common/config/suggestion.h"
 #include "common/config/value.h"
 #include "common/data_source/folder_links.h"
@@ -53,19 +56,26 @@ std::string TextIn(const Value& value,
   return found != nullptr && found->is_string() ? found->as_string() : "";
 }
 
-// The list of integers, which proto3 writes as strings. Nullopt if it is none.
+// The integer, which proto3 writes as a string. Nullopt if it is none.
+std::optional<int64_t> IntegerOf(const Value& value) {
+  if (value.kind() == Value::Kind::kInt) return value.as_int();
+  int64_t number = 0;
+  if (!value.is_string() || !absl::SimpleAtoi(value.as_string(), &number)) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+// The list of integers. Nullopt if it is none.
 std::optional<std::vector<int64_t>> IntegersIn(
     const Value& value, std::initializer_list<absl::string_view> keys) {
   const Value* const found = FindIn(value, keys);
   if (found == nullptr || !found->is_list()) return std::nullopt;
   std::vector<int64_t> numbers;
   for (const Value& each : found->as_list()) {
-    int64_t number = 0;
-    if (each.is_string() ? !absl::SimpleAtoi(each.as_string(), &number)
-                         : each.kind() != Value::Kind::kInt) {
-      return std::nullopt;
-    }
-    numbers.push_back(each.is_string() ? number : each.as_int());
+    const std::optional<int64_t> number = IntegerOf(each);
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
   }
   return numbers;
 }
@@ -115,6 +125,10 @@ class Prepared {
   }
 
   absl::StatusOr<const Value*> FindSplit(const std::string& name) const;
+  // The lines of the file with the names of a feature's classes. Empty: there
+  // is none, or it is empty.
+  absl::StatusOr<std::vector<std::string>> ClassNames(
+      const std::string& feature, const Value& class_label) const;
 
   std::string folder_;
   fs::path real_folder_;
@@ -199,6 +213,34 @@ absl::StatusOr<std::string> Prepared::SupervisedKey(size_t index) const {
                                         "` in the job"));
 }
 
+absl::StatusOr<std::vector<std::string>> Prepared::ClassNames(
+    const std::string& feature, const Value& class_label) const {
+  // No file has such a name.
+  if (feature.find('\0') != std::string::npos) {
+    return std::vector<std::string>();
+  }
+  const std::string file =
+      absl::StrCat(absl::StrReplaceAll(feature, {{"/", "."}}), ".labels.txt");
+  const absl::StatusOr<std::string> path = PathOf(file);
+  if (absl::IsNotFound(path.status())) return std::vector<std::string>();
+  RETURN_IF_ERROR(path.status());
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(*path, kMaxInfoBytes));
+  std::vector<std::string> names;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    const absl::string_view name = absl::StripAsciiWhitespace(line);
+    if (!name.empty()) names.emplace_back(name);
+  }
+  const Value* const count = FindIn(class_label, {"numClasses"});
+  const auto classes = static_cast<int64_t>(names.size());
+  if (names.empty() || count == nullptr || IntegerOf(*count) == classes) {
+    return names;
+  }
+  return Wrong(*path,
+               absl::StrCat("has ", classes, " names of classes; expected ",
+                            PeerText(ToJson(*count).dump()),
+                            ", the `numClasses` of features.json"));
+}
+
 absl::Status Prepared::Complete(ExampleFeature& feature) const {
   const Value* const all = FindIn(features_, {"featuresDict", "features"});
   if (all == nullptr || !all->is_map()) {
@@ -227,6 +269,10 @@ absl::Status Prepared::Complete(ExampleFeature& feature) const {
     feature.color_mode = (*shape)[2] == 1   ? ColorMode::kGrayscale
                          : (*shape)[2] == 4 ? ColorMode::kRgba
                                             : ColorMode::kRgb;
+    return absl::OkStatus();
+  }
+  if (const Value* const label = FindIn(*entry, {"classLabel"})) {
+    ASSIGN_OR_RETURN(feature.class_names, ClassNames(feature.feature, *label));
     return absl::OkStatus();
   }
   const std::string encoding = TextIn(*entry, {"tensor", "encoding"});

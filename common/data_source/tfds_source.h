@@ -32,8 +32,8 @@ inline bool HasSampleWeight(const TfdsSource& source) {
 
 // Reads dataset_info.json and features.json, and opens the split's shards as
 // OpenTfrecordSource does. InvalidArgument names the file and the value that is
-// not supported, or missing; DataLoss if there are not as many examples as the
-// files say.
+// not supported, or missing, and files with names of classes; DataLoss if there
+// are not as many examples as the files say.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenTfdsSource(
     const TfdsSource& source, Contents contents = Contents::kFeaturesAndLabels);
 

@@ -44,6 +44,7 @@ absl::StatusOr<std::vector<ExampleArray>> DescribeAll(
                      DescribeFeature(feature, parser.feature(0)));
     array.spec.name = name;
     array.spec.origin = absl::StrCat(file, ": ", feature.feature);
+    array.class_names = feature.class_names;
     arrays.push_back(std::move(array));
   }
   return arrays;

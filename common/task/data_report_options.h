@@ -3,6 +3,7 @@
 #define PACELINE_COMMON_TASK_DATA_REPORT_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,8 @@ struct DataReportOptions {
   // Examples of each data set whose values are counted; 0: as many as have
   // kReportedValues values (data_report.h).
   int64_t examples = 0;
-  // The file for the first batch; "": none.
-  std::string png;
+  // The file for the first batch; nullopt: none.
+  std::optional<std::string> png;
   // What is printed: text or json.
   std::string format = "text";
 

@@ -1,6 +1,6 @@
-// The two JSON files of TensorFlow Datasets, dataset_info.json and
-// features.json, which a byte 0 separates. The split "train" is looked for,
-// whose shard x has an example with features of numbers x and y.
+// The files of TensorFlow Datasets, dataset_info.json, features.json and the
+// names of classes of y, which bytes 0 separate. The split "train" is looked
+// for, whose shard x has an example with features of numbers x and y.
 #include <glog/logging.h>
 
 #include <cstdint>
@@ -13,11 +13,13 @@
 namespace paceline {
 
 void Fuzz(FuzzInput input) {
-  const absl::string_view text = input.rest();
-  const size_t end = text.find('\0');
-  FolderWith("dataset_info.json", text.substr(0, end));
-  FolderWith("features.json",
-             end == absl::string_view::npos ? "" : text.substr(end + 1));
+  absl::string_view text = input.rest();
+  for (const char* file :
+       {"dataset_info.json", "features.json", "y.labels.txt"}) {
+    const size_t end = text.find('\0');
+    FolderWith(file, text.substr(0, end));
+    text = end == absl::string_view::npos ? "" : text.substr(end + 1);
+  }
   static const std::string record = Record(
       ExampleOf({{"x", FloatFeature({1, 2, 3, 4})}, {"y", Int64Feature({5})}}));
   TfdsSource source;

@@ -218,6 +218,8 @@ TEST_F(DataVerbTest, ThePictureHasWhatRandomStepsMake) {
 TEST_F(DataVerbTest, WhatCannotBeIsRefused) {
   EXPECT_THAT(ErrorOf({job_.path(), "--png", job_.folder() / "batch.jpg"}),
               AllOf(HasSubstr("--png "), HasSubstr("ends in .png")));
+  EXPECT_THAT(ErrorOf({job_.path(), "--png", ""}),
+              HasSubstr("--png \"\"; expected a file that ends in .png"));
   EXPECT_THAT(
       ErrorOf({job_.path(), "--png", png(), "--set",
                "data.train.idx.features=" + (job_.folder() / "absent")}),

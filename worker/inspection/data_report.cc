@@ -81,6 +81,8 @@ class SetReader {
     report_.step_size = data.step_size;
     const int64_t epoch = data.order.ExamplesInEpoch();
     report_.steps_per_epoch = (epoch + data.step_size - 1) / data.step_size;
+    report_.examples_per_epoch = epoch;
+    report_.examples_per_pass = data.order.ExamplesInPass();
     const int64_t values = std::max<int64_t>(ValuesOf(model.inputs), 1);
     const int64_t bounded =
         std::clamp<int64_t>(kReportedValues / values, 1, kReportedExamples);
@@ -141,6 +143,12 @@ class SetReader {
           Describe(model_.outputs[i], stored.labels[match_.outputs[i]]));
       counters_.emplace_back(model_.outputs[i]);
     }
+    for (size_t i = 0; i < match_.weights.size(); ++i) {
+      if (!match_.weights[i]) continue;
+      weighted_.push_back(i);
+      report_.weights.push_back(Describe({model_.outputs[i].name, {}},
+                                         stored.weights[*match_.weights[i]]));
+    }
     return absl::OkStatus();
   }
 
@@ -162,6 +170,10 @@ class SetReader {
       counters_[i].AddValues(values);
       label.values.Add(values);
     }
+    for (size_t i = 0; i < weighted_.size(); ++i) {
+      report_.weights[i].values.Add(
+          ValuesIn<float>(batch.weights[weighted_[i]], {}, count));
+    }
   }
 
   const v1::Phase phase_;
@@ -170,6 +182,8 @@ class SetReader {
   const DataReportRequest request_;
   ArrayMatch match_;
   std::vector<LabelCounter> counters_;
+  // The outputs of report_.weights.
+  std::vector<size_t> weighted_;
   SetReport report_;
 };
 

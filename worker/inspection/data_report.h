@@ -59,12 +59,17 @@ struct SetReport {
   // Examples in a step, over all replicas that take it together.
   int64_t step_size = 0;
   int64_t steps_per_epoch = 0;
+  // Of training: an epoch may be a part of a pass, or several passes.
+  int64_t examples_per_epoch = 0;
+  int64_t examples_per_pass = 0;
   // The examples from the start of the first epoch whose values are counted.
   int64_t counted = 0;
   // Of `on_error: skip`: examples that could not be read.
   int64_t skipped = 0;
   std::vector<ArrayReport> inputs;
   std::vector<ArrayReport> labels;
+  // By the outputs whose examples have weights.
+  std::vector<ArrayReport> weights;
 };
 
 struct DataReport {

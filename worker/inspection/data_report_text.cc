@@ -95,11 +95,21 @@ void AddArray(const char* kind, const ArrayReport& array, std::string& text) {
       ShapeToString(array.stored_shape), PeerText(array.origin));
 }
 
+double PassesPerEpoch(const SetReport& set) {
+  return static_cast<double>(set.examples_per_epoch) /
+         static_cast<double>(set.examples_per_pass);
+}
+
 std::string SetText(const SetReport& set) {
-  std::string text = absl::StrFormat(
-      "%s: %d examples; epochs of %d steps of %d\n"
-      "  values of the first %d examples of the first epoch:\n",
-      set.name, set.examples, set.steps_per_epoch, set.step_size, set.counted);
+  std::string text =
+      absl::StrFormat("%s: %d examples; epochs of %d steps of %d", set.name,
+                      set.examples, set.steps_per_epoch, set.step_size);
+  if (set.examples_per_epoch != set.examples_per_pass) {
+    absl::StrAppendFormat(&text, ", %.4g passes", PassesPerEpoch(set));
+  }
+  absl::StrAppendFormat(
+      &text, "\n  values of the first %d examples of the first epoch:\n",
+      set.counted);
   if (set.skipped > 0) {
     absl::StrAppendFormat(&text,
                           "  %d examples could not be read (on_error: skip), "
@@ -117,6 +127,10 @@ std::string SetText(const SetReport& set) {
     } else {
       AddClasses(set, label, text);
     }
+  }
+  for (const ArrayReport& weight : set.weights) {
+    AddArray("sample weight for", weight, text);
+    AddHistogram(weight.values, text);
   }
   return text;
 }
@@ -165,15 +179,20 @@ ordered_json SetJson(const SetReport& set) {
                        {"examples", set.examples},
                        {"step_size", set.step_size},
                        {"steps_per_epoch", set.steps_per_epoch},
+                       {"passes_per_epoch", PassesPerEpoch(set)},
                        {"counted_examples", set.counted},
                        {"skipped_examples", set.skipped},
                        {"inputs", ordered_json::array()},
-                       {"labels", ordered_json::array()}};
+                       {"labels", ordered_json::array()},
+                       {"sample_weights", ordered_json::array()}};
   for (const ArrayReport& input : set.inputs) {
     json["inputs"].push_back(ArrayJson(input));
   }
   for (const ArrayReport& label : set.labels) {
     json["labels"].push_back(ArrayJson(label));
+  }
+  for (const ArrayReport& weight : set.weights) {
+    json["sample_weights"].push_back(ArrayJson(weight));
   }
   return json;
 }
@@ -192,7 +211,8 @@ std::string DataReportText(const DataReport& report) {
         &text,
         "\nfirst batch of data.train: %d of %d images for %s; %g is black, %g "
         "white\n",
-        report.sheet->size(), std::min(train.step_size, train.examples),
+        report.sheet->size(),
+        std::min(train.step_size, train.examples_per_epoch),
         PeerText(report.sheet_input), report.sheet->black(),
         report.sheet->white());
   }

@@ -18,10 +18,10 @@ namespace {
 
 // Before data is read, which may take long.
 absl::Status CheckPng(const std::string& png) {
-  if (png.empty()) return absl::OkStatus();
   if (!absl::EndsWith(png, ".png")) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--png ", png, "; expected a file that ends in .png"));
+        absl::StrCat("--png ", png.empty() ? "\"\"" : png,
+                     "; expected a file that ends in .png"));
   }
   std::error_code error;
   const std::filesystem::path folder =
@@ -43,20 +43,20 @@ absl::Status CheckPng(const std::string& png) {
 absl::Status ShowData(const DataReportOptions& options,
                       const RemoteFilesOptions& data_access, int readers,
                       std::ostream& out) {
-  RETURN_IF_ERROR(CheckPng(options.png));
+  if (options.png) RETURN_IF_ERROR(CheckPng(*options.png));
   // Only data needs to be on this machine, which is opened below.
   ASSIGN_OR_RETURN(
       const v1::Job job,
       ReadJobFile(options.job_path, options.overrides, {.check_files = false}));
   DataReportRequest request;
   request.examples = options.examples;
-  request.wants_sheet = !options.png.empty();
+  request.wants_sheet = options.png.has_value();
   request.readers = readers;
   ASSIGN_OR_RETURN(const DataReport report,
                    MakeDataReport(job, request, RemoteFiles(data_access)));
   if (report.sheet) {
     ASSIGN_OR_RETURN(const std::string png, report.sheet->EncodePng());
-    RETURN_IF_ERROR(WriteFileAtomically(options.png, png));
+    RETURN_IF_ERROR(WriteFileAtomically(*options.png, png));
   }
   if (options.format == "json") {
     // A path may be no UTF-8.

@@ -19,6 +19,8 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 // As tensorflow-datasets 4.9 writes them.
 constexpr char kInfo[] = R"({
@@ -66,14 +68,17 @@ class TfdsSourceTest : public testing::Test {
     std::ofstream(folder_ + name, std::ios::binary) << content;
   }
 
-  static std::string DigitRecord(int64_t label) {
+  static std::string OddRecord() { return DigitRecord(1, "../label"); }
+
+  static std::string DigitRecord(int64_t label,
+                                 const std::string& feature = "label") {
     std::ifstream file(absl::StrCat(PACELINE_SOURCE_DIR,
                                     "/tests/unit/image/fixtures/gray.png"),
                        std::ios::binary);
     const std::string image((std::istreambuf_iterator<char>(file)), {});
     return Record(ExampleOf({{"image", BytesFeature({image})},
                              {"box", FloatFeature({1, 2, 3, 4})},
-                             {"label", Int64Feature({label})}}));
+                             {feature, Int64Feature({label})}}));
   }
 
   std::string ErrorOf() const {
@@ -108,6 +113,39 @@ TEST_F(TfdsSourceTest, TakesShapesFromItsFiles) {
   ASSERT_TRUE(source.ok()) << source.status();
   EXPECT_EQ((*source)->example_count(), 1);
   EXPECT_EQ((*source)->spec().features[0].shape, (Shape{2, 2}));
+}
+
+TEST_F(TfdsSourceTest, KnowsTheNamesOfClasses) {
+  EXPECT_THAT((*OpenTfdsSource(source_))->ClassNames(0), IsEmpty());
+  std::string names;
+  for (int i = 0; i < 10; ++i) absl::StrAppend(&names, "class ", i, " \n\n");
+  Write("label.labels.txt", names);
+  const auto source = OpenTfdsSource(source_);
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_THAT((*source)->ClassNames(0), SizeIs(10));
+  EXPECT_EQ((*source)->ClassNames(0)[9], "class 9");
+  Write("label.labels.txt", "one\ntwo\n");
+  EXPECT_THAT(ErrorOf(), HasSubstr("label.labels.txt: has 2 names of classes; "
+                                   "expected \"10\", the `numClasses`"));
+  Write("label.labels.txt", "");
+  EXPECT_THAT((*OpenTfdsSource(source_))->ClassNames(0), IsEmpty());
+}
+
+// TensorFlow Datasets has "." for "/" in the names of these files.
+TEST_F(TfdsSourceTest, NamesOfClassesStayInTheFolder) {
+  Write("features.json",
+        absl::StrReplaceAll(kFeatures, {{"\"label\"", "\"../label\""}}));
+  source_.labels.emplace().entries[""].feature = "../label";
+  Write("digits-train.tfrecord-00000-of-00002", OddRecord() + OddRecord());
+  Write("digits-train.tfrecord-00001-of-00002", OddRecord());
+  Write("...label.labels.txt", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n");
+  const auto source = OpenTfdsSource(source_);
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_THAT((*source)->ClassNames(0), SizeIs(10));
+  std::filesystem::remove(folder_ + "...label.labels.txt");
+  std::filesystem::create_symlink(PACELINE_SOURCE_DIR "/LICENSE",
+                                  folder_ + "...label.labels.txt");
+  EXPECT_THAT(ErrorOf(), HasSubstr("leads out of"));
 }
 
 TEST_F(TfdsSourceTest, RefusesShapesBeyondTheLimits) {

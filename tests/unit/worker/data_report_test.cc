@@ -1,6 +1,7 @@
 #include "worker/inspection/data_report.h"
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr int kExamples = 50;
@@ -146,6 +148,65 @@ TEST_F(DataReportTest, LabelsOfZeroAndOneAreClasses) {
   const absl::StatusOr<DataReport> report = Report(kNumbers, {}, "even");
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_THAT(CountsOf(report->sets[0].labels[0]), ElementsAre(25, 25));
+}
+
+TEST_F(DataReportTest, SaysHowOftenAnEpochPassesOverTheData) {
+  const absl::StatusOr<DataReport> once = Report(kNumbers);
+  ASSERT_TRUE(once.ok()) << once.status();
+  EXPECT_THAT(DataReportText(*once), Not(HasSubstr("passes")));
+  EXPECT_EQ(DataReportJson(*once)["sets"][0]["passes_per_epoch"], 1);
+  const absl::StatusOr<DataReport> often =
+      Report(absl::StrCat(kNumbers, "steps_per_epoch: 15\n"));
+  ASSERT_TRUE(often.ok()) << often.status();
+  EXPECT_THAT(DataReportText(*often),
+              HasSubstr("data.train: 50 examples; epochs of 15 steps of 8, 2.4 "
+                        "passes\n  values of the first 120 examples"));
+  EXPECT_EQ(DataReportJson(*often)["sets"][0]["passes_per_epoch"], 2.4);
+  EXPECT_EQ(DataReportJson(*often)["sets"][1]["passes_per_epoch"], 1);
+}
+
+TEST_F(DataReportTest, ShowsSampleWeights) {
+  std::string text = kNumbers;
+  text.insert(text.find("labels: LABELS"), "sample_weight: a, ");
+  const absl::StatusOr<DataReport> report = Report(text);
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_THAT(report->sets[0].weights, SizeIs(1));
+  const ArrayReport& weight = report->sets[0].weights[0];
+  EXPECT_EQ(weight.values.count(), kExamples);
+  EXPECT_EQ(weight.values.max(), kExamples - 1);
+  EXPECT_THAT(report->sets[1].weights, IsEmpty());
+  EXPECT_THAT(DataReportText(*report),
+              HasSubstr("sample weight for dense: float32 (), read as float64 "
+                        "() from "));
+  EXPECT_EQ(
+      DataReportJson(*report)["sets"][0]["sample_weights"][0]["values"]["max"],
+      kExamples - 1);
+}
+
+void CollectKeys(const nlohmann::ordered_json& json,
+                 std::set<std::string>& keys) {
+  for (const auto& [key, value] : json.items()) {
+    if (json.is_object()) keys.insert(key);
+    if (value.is_structured()) CollectKeys(value, keys);
+  }
+}
+
+TEST_F(DataReportTest, ThePageHasTheKeysOfTheJson) {
+  std::set<std::string> keys = {"first_batch", "input",         "images",
+                                "black",       "white",         "name",
+                                "classes",     "class_examples"};
+  for (const std::string& text :
+       {std::string(kClasses), std::string(kNumbers)}) {
+    const absl::StatusOr<DataReport> report = Report(text);
+    ASSERT_TRUE(report.ok()) << report.status();
+    CollectKeys(DataReportJson(*report), keys);
+  }
+  const absl::StatusOr<std::string> page =
+      ReadFile(PACELINE_SOURCE_DIR "/docs/data_report.md", 1 << 20);
+  ASSERT_TRUE(page.ok()) << page.status();
+  for (const std::string& key : keys) {
+    EXPECT_THAT(*page, HasSubstr(absl::StrCat("`", key, "`")));
+  }
 }
 
 TEST_F(DataReportTest, ASheetNeedsAnImage) {
