@@ -129,7 +129,8 @@ Field<v1::Job> ValidationStepsField() {
 
 Field<v1::Job> VerboseField() {
   return Optional("verbose", Scalar(&v1::Job::verbose, &v1::Job::set_verbose),
-                  "What is shown of training, as by Keras' fit: `0` nothing, "
+                  "What is shown of training, as by Keras' fit, and of the "
+                  "evaluation of `data.test`, as by its evaluate: `0` nothing, "
                   "`1` a progress bar, `2` a line an epoch; `auto`: a bar on a "
                   "terminal, else lines.");
 }

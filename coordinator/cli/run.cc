@@ -101,7 +101,8 @@ absl::StatusOr<LeaderOptions> MakeLeaderOptions(const RunOptions& options,
   leader.allows_exec = true;
   leader.program_environment = options.program_environment;
   leader.connects_only = options.connects_only;
-  leader.progress = evaluate || options.connects_only ? nullptr : &std::cout;
+  leader.progress =
+      options.connects_only || options.print_json ? nullptr : &std::cout;
   leader.is_terminal = isatty(STDOUT_FILENO) == 1;
   return leader;
 }

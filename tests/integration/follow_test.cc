@@ -118,7 +118,7 @@ TEST_F(FollowTest, DrawsWhatRunDraws) {
   ASSERT_EQ(submit.Wait(kJobLimit), 0) << terminal.written();
   const std::string written = Settled(terminal);
   EXPECT_EQ(Shown(written), expected);
-  ASSERT_EQ(expected.size(), 7);
+  ASSERT_EQ(expected.size(), 8);
   // There were bars while an epoch went on.
   EXPECT_THAT(written, ContainsRegex("[1-9][0-9]{0,3}/10000"));
   EXPECT_THAT(ScreenLines(written).back(), HasSubstr("coordinator download "));

@@ -158,6 +158,11 @@ TEST(JobOptionsTest, ShowsWhatTheJobAsksFor) {
   EXPECT_THAT(bars.Output(),
               ContainsRegex("\r10/10 \\[={30}\\] - [0-9]+s [0-9]+[mu]?s/step - "
                             "loss: [0-9.]+ - accuracy: [0-9.]+ *\n"));
+  // The evaluation of 150 examples by 64.
+  EXPECT_THAT(bars.Output(),
+              ContainsRegex("\r3/3 \\[={30}\\] - [0-9]+s [0-9]+[mu]?s/step - "
+                            "loss: [0-9.]+ - accuracy: [0-9.]+ *\n"
+                            "loss: [0-9.]+ - accuracy: [0-9.]+\n$"));
 }
 
 TEST(JobOptionsTest, ArraysNamedByTheModelsLayers) {

@@ -393,7 +393,12 @@ void Leader::CallbackServed(const absl::Status& status) {
   if (!callbacks_status_.ok()) Stop(callbacks_status_);
 }
 
+void Leader::CarryOut(const TestBegan& /*action*/) {
+  progress_bar_.BeginTest();
+}
+
 void Leader::CarryOut(const TestEnded& action) {
+  progress_bar_.EndTest(action.steps, action.logs);
   outcome_.evaluation = action.logs;
 }
 

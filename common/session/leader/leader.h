@@ -120,6 +120,7 @@ class Leader {
   void CarryOut(const EpochBegan& action);
   void CarryOut(const EpochEnded& action);
   void CarryOut(const ServeCallbacks& action);
+  void CarryOut(const TestBegan& action);
   void CarryOut(const TestEnded& action);
   void CarryOut(const Ended& action);
   void CarryOut(const WakeWaiters&) {}

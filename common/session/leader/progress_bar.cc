@@ -33,19 +33,31 @@ ProgressBar::ProgressBar(std::ostream* out, bool is_terminal,
 }
 
 void ProgressBar::BeginEpoch(int epoch, int64_t steps_done) {
+  Begin(v1::PHASE_TRAIN, steps_done);
   epoch_ = epoch;
+  if (verbose_ == v1::VERBOSE_SILENT || epochs_ <= 1) return;
+  *out_ << absl::StrCat("Epoch ", epoch + 1, "/", epochs_, "\n") << std::flush;
+}
+
+void ProgressBar::BeginTest() { Begin(v1::PHASE_TEST, /*steps_done=*/0); }
+
+void ProgressBar::Begin(v1::Phase phase, int64_t steps_done) {
+  phase_ = phase;
   began_ = clock_();
   steps_at_start_ = steps_done;
   first_steps_.reset();
   drawn_steps_ = steps_done;
   last_drawn_ = absl::InfinitePast();
-  if (verbose_ == v1::VERBOSE_SILENT || epochs_ <= 1) return;
-  *out_ << absl::StrCat("Epoch ", epoch + 1, "/", epochs_, "\n") << std::flush;
+}
+
+bool ProgressBar::IsShown(const ProgressView& view) const {
+  return view.phase == phase_ &&
+         (phase_ == v1::PHASE_TEST || view.epoch == epoch_);
 }
 
 void ProgressBar::Update(const ProgressView& view) {
-  if ((!line_ && record_ == nullptr) || view.phase != v1::PHASE_TRAIN ||
-      view.epoch != epoch_ || view.steps_done == drawn_steps_) {
+  if ((!line_ && record_ == nullptr) || !IsShown(view) ||
+      view.steps_done == drawn_steps_) {
     return;
   }
   const absl::Time now = clock_();
@@ -63,17 +75,27 @@ void ProgressBar::Update(const ProgressView& view) {
 }
 
 void ProgressBar::EndEpoch(const EpochRecord& record) {
-  if (verbose_ == v1::VERBOSE_SILENT) return;
   EpochProgress progress = ProgressOf(record.steps, record.steps);
   progress.logs = record.logs;
   progress.validation_logs = record.validation_logs;
+  End(std::move(progress));
+}
+
+void ProgressBar::EndTest(int64_t steps, const Logs& logs) {
+  EpochProgress progress = ProgressOf(steps, steps);
+  progress.logs = logs;
+  End(std::move(progress));
+}
+
+void ProgressBar::End(EpochProgress progress) {
+  if (verbose_ == v1::VERBOSE_SILENT) return;
   progress.is_end = true;
   if (line_) {
     line_->Draw(style_->Bar(progress));
     line_->End();
     return;
   }
-  // Whoever reads the line finds the epoch in the record.
+  // Whoever reads the line finds what has ended in the record.
   if (record_ != nullptr) record_->AddEnded(progress);
   *out_ << style_->Line(progress) << "\n" << std::flush;
 }

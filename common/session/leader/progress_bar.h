@@ -1,6 +1,7 @@
-// Shows the epochs of a job as Keras' fit does, in the style and the detail
-// that the job asks for: a progress bar (verbose: 1), a line at the end of an
-// epoch (verbose: 2), or nothing (verbose: 0).
+// Shows the epochs of a job as Keras' fit does, and the evaluation of data.test
+// as its evaluate does, in the style and the detail that the job asks for: a
+// progress bar (verbose: 1), a line at the end (verbose: 2), or nothing
+// (verbose: 0).
 //
 // Steps arrive with heartbeats, several at a time. Keras excludes the first
 // step from the time per step of a bar; this bar excludes the steps of the
@@ -39,12 +40,18 @@ class ProgressBar {
 
   // `epoch` counts from 0; `steps_done` were taken before a resume.
   void BeginEpoch(int epoch, int64_t steps_done = 0);
+  void BeginTest();
   // Draws at most 20 times a second, and records 5 times, so it may be called
-  // often. Ignores views of other stages than the training of this epoch.
+  // often. Ignores views of other stages than the training of this epoch, or
+  // the test.
   void Update(const ProgressView& view);
   void EndEpoch(const EpochRecord& record);
+  void EndTest(int64_t steps, const Logs& logs);
 
  private:
+  void Begin(v1::Phase phase, int64_t steps_done);
+  void End(EpochProgress progress);
+  bool IsShown(const ProgressView& view) const;
   EpochProgress ProgressOf(int64_t steps_done, int64_t steps_total) const;
   // Seconds per step.
   double StepTime(int64_t steps_done) const;
@@ -57,10 +64,12 @@ class ProgressBar {
   const int epochs_;
   const Clock clock_;
 
+  v1::Phase phase_ = v1::PHASE_UNSPECIFIED;
+  // Of training.
   int epoch_ = -1;
   absl::Time began_;
   int64_t steps_at_start_ = 0;
-  // Steps and time of the epoch's first progress view.
+  // Steps and time of the first progress view.
   std::optional<int64_t> first_steps_;
   absl::Time first_time_;
   int64_t drawn_steps_ = 0;

@@ -336,12 +336,12 @@ void JobFlow::AdvanceEvaluation() {
   if (!table_->Done()) return;
   Logs logs = Values(metrics_);
   NoteEvaluation(logs);
-  const int64_t skipped = table_->Totals().skipped_examples;
+  const PassTotals totals = table_->Totals();
   next_lease_id_ = table_->next_lease_id();
   table_.reset();
   if (stage_ == Stage::kTesting) {
-    actions_.push_back(TestEnded{std::move(logs)});
-    NoteSkipped("data.test", skipped, sizes_.test);
+    actions_.push_back(TestEnded{totals.steps, std::move(logs)});
+    NoteSkipped("data.test", totals.skipped_examples, sizes_.test);
     stage_ = Stage::kFinishing;
     return;
   }
@@ -349,7 +349,7 @@ void JobFlow::AdvanceEvaluation() {
   for (auto& [name, value] : logs) {
     record_.validation_logs.emplace_back(absl::StrCat("val_", name), value);
   }
-  record_.skipped_validation_examples = skipped;
+  record_.skipped_validation_examples = totals.skipped_examples;
   EndEpoch();
 }
 
@@ -371,6 +371,7 @@ void JobFlow::BeginEvaluation(v1::Phase phase, int64_t examples) {
   const ExampleRange all = {0, examples};
   table_.emplace(PassOptions(phase), absl::MakeConstSpan(&all, 1),
                  PassTotals());
+  if (phase == v1::PHASE_TEST) actions_.push_back(TestBegan{});
 }
 
 void JobFlow::EndTraining(absl::Time now) {

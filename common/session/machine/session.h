@@ -192,8 +192,10 @@ struct EpochBegan {
 struct EpochEnded {
   EpochRecord record;
 };
-// data.test was evaluated.
+// The evaluation of data.test begins, or has ended: the same.
+struct TestBegan {};
 struct TestEnded {
+  int64_t steps = 0;
   Logs logs;
 };
 
@@ -228,7 +230,7 @@ struct Notice {
 using Action =
     std::variant<InitializeShards, AdmitWorkers, FenceWorker, TakeCheckpoint,
                  CheckpointReported, EpochBegan, EpochEnded, ServeCallbacks,
-                 TestEnded, Ended, WakeWaiters, Notice>;
+                 TestBegan, TestEnded, Ended, WakeWaiters, Notice>;
 
 // The current progress, for the progress bar.
 struct ProgressView {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <random>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "tests/integration/harness/time_limit.h"
@@ -128,10 +129,15 @@ std::string ProgramPath(const std::string& name) {
 
 int EpochLines(const Process& run) {
   const std::vector<std::string> lines = Lines(run.Output());
-  return static_cast<int>(
-      std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
-        return absl::StrContains(line, "/step - ");
-      }));
+  int count = 0;
+  bool has_begun = false;
+  for (const std::string& line : lines) {
+    if (absl::StartsWith(line, "Epoch ")) has_begun = true;
+    if (absl::StrContains(line, "/step - ")) {
+      count += std::exchange(has_begun, false) ? 1 : 0;
+    }
+  }
+  return count;
 }
 
 bool WaitForEpochs(const Process& run, int count) {

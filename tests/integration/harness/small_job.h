@@ -60,7 +60,7 @@ class SmallJob {
 std::string ProgramPath(const std::string& name);
 
 // Number of lines in the output of a coordinator that report the end of an
-// epoch.
+// epoch of several.
 int EpochLines(const Process& run);
 // Waits until there are `count` such lines.
 bool WaitForEpochs(const Process& run, int count);

@@ -41,20 +41,27 @@ v1::Job MakeJob(int epochs, v1::Verbose verbose = v1::VERBOSE_UNSPECIFIED,
   return job;
 }
 
-// What is shown of an epoch in progress_bar_expected.json.
+// What is shown of an epoch, or an evaluation, in progress_bar_expected.json.
 std::string Show(const json& epoch, v1::Verbose verbose,
                  v1::ProgressStyle style) {
+  const bool is_test = epoch["is_evaluation"];
   std::ostringstream out;
   absl::Time now = kStart;
-  ProgressBar bar(&out, /*is_terminal=*/false,
-                  MakeJob(epoch["epochs"], verbose, style), nullptr,
-                  [&] { return now; });
-  bar.BeginEpoch(epoch["epoch"]);
+  ProgressBar bar(
+      &out, /*is_terminal=*/false,
+      // An evaluation after several epochs has no title.
+      MakeJob(is_test ? 3 : epoch["epochs"].get<int>(), verbose, style),
+      nullptr, [&] { return now; });
+  if (is_test) {
+    bar.BeginTest();
+  } else {
+    bar.BeginEpoch(epoch["epoch"]);
+  }
   int64_t steps = 0;
   for (const json& update : epoch["updates"]) {
     now = kStart + absl::Seconds(update[0].get<double>());
     ProgressView view;
-    view.phase = v1::PHASE_TRAIN;
+    view.phase = is_test ? v1::PHASE_TEST : v1::PHASE_TRAIN;
     view.epoch = epoch["epoch"];
     steps = update[1];
     view.steps_done = steps;
@@ -68,7 +75,11 @@ std::string Show(const json& epoch, v1::Verbose verbose,
   const int64_t total = epoch["total"];
   record.steps = total > 0 ? total : steps;
   ReadLogs(epoch["end"][1], &record.logs, &record.validation_logs);
-  bar.EndEpoch(record);
+  if (is_test) {
+    bar.EndTest(record.steps, record.logs);
+  } else {
+    bar.EndEpoch(record);
+  }
   return out.str();
 }
 
@@ -175,6 +186,9 @@ TEST(ProgressBarTest, IgnoresWhatIsNotItsEpoch) {
   bar.Update({v1::PHASE_VALIDATION, 3, 1, 5, {}});
   bar.Update({v1::PHASE_TRAIN, 4, 1, 5, {}});
   bar.Update({v1::PHASE_TRAIN, 3, 0, 5, {}});
+  bar.Update({v1::PHASE_TEST, 3, 1, 5, {}});
+  bar.BeginTest();
+  bar.Update({v1::PHASE_TRAIN, 3, 1, 5, {}});
   EXPECT_EQ(out.str(), "");
 }
 

@@ -149,10 +149,14 @@ TEST_F(SessionTest, TrainsToTheEnd) {
               ElementsAre(Pair("val_loss", 2), Pair("val_accuracy", 0.5)));
 
   std::vector<Action> actions = session_->TakeActions();
-  const auto is_test = [](const Action& action) {
+  const auto began = [](const Action& action) {
+    return std::holds_alternative<TestBegan>(action);
+  };
+  const auto ended = [](const Action& action) {
     return std::holds_alternative<TestEnded>(action);
   };
-  EXPECT_EQ(std::count_if(actions.begin(), actions.end(), is_test), 1);
+  EXPECT_EQ(std::count_if(actions.begin(), actions.end(), began), 1);
+  EXPECT_EQ(std::count_if(actions.begin(), actions.end(), ended), 1);
   ASSERT_TRUE(session_->ended());
   EXPECT_EQ(TryAcquire(kWorker1, 1).value()->verdict(),
             v1::AcquireLeaseResponse::VERDICT_DONE);
@@ -340,6 +344,7 @@ TEST_F(SessionTest, EvaluatesACheckpointWithoutPs) {
   WorkUntilIdle(kWorker0);
   const auto test = Take<TestEnded>();
   ASSERT_TRUE(test);
+  EXPECT_EQ(test->steps, 4);
   EXPECT_THAT(test->logs, ElementsAre(Pair("loss", 2), Pair("accuracy", 0.5)));
   EXPECT_TRUE(session_->ended());
 }
