@@ -62,6 +62,14 @@ class TypedVariables final : public ChunkVariables {
     return absl::OkStatus();
   }
 
+  absl::Status RestoreVariables(CheckpointReader& checkpoint) override {
+    RETURN_IF_ERROR(checkpoint.CheckFits(layout_->variables, {}));
+    for (const auto& block : blocks_) {
+      RETURN_IF_ERROR(ReadVariables(checkpoint, layout_->variables, *block));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status Check(absl::Span<const DenseValues> gradients) const override {
     if (is_frozen_) {
       return absl::InvalidArgumentError(

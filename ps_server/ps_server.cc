@@ -73,17 +73,11 @@ size_t MemoryBytes(const v1::Job& job, size_t max_data_bytes) {
          workers * limits::kMaxCallsPerConnection * max_data_bytes;
 }
 
-}  // namespace
-
-absl::Status RunPsServer(PsServerOptions options) {
-  // Set before the threads start that apply gradients, which inherit the mode.
-  FlushDenormals();
-  ASSIGN_OR_RETURN(Listener listener, Listener::Open(options.listen_address));
-  options.member.address =
-      options.advertised_address.empty()
-          ? WithPort(options.listen_address, listener.port())
-          : options.advertised_address;
-  LOG(INFO) << "listening on " << options.member.address;
+// Serves the shard of a phase of the job, or of a job that has none, until the
+// phase is over: the next one follows. If the leader ends the job, ends the
+// process. Returned errors are those of the start.
+absl::Status ServePhase(PsServerOptions options, const Listener& listener) {
+  ASSIGN_OR_RETURN(Listener own_listener, listener.Duplicate());
   // Serve before the leader is there, for probes; until the job is known, all
   // other calls are refused.
   const auto guard = std::make_shared<CallGuard>(options.secret);
@@ -91,7 +85,7 @@ absl::Status RunPsServer(PsServerOptions options) {
   PsService service(shard);
   HealthService health;
   ASSIGN_OR_RETURN(const std::unique_ptr<RpcServer> server,
-                   RpcServer::Start(std::move(listener),
+                   RpcServer::Start(std::move(own_listener),
                                     {.guard = guard,
                                      .services = {&service, &health},
                                      .memory_bytes = limits::kServerMemoryBytes,
@@ -105,6 +99,7 @@ absl::Status RunPsServer(PsServerOptions options) {
     if (!status.ok()) on_lost(status);
     stopped.Notify();
   };
+  options.member.on_next_phase = [&] { stopped.Notify(); };
   ASSIGN_OR_RETURN(const std::unique_ptr<Member> member,
                    Member::Join(options.member));
   shard.SetCheckpointFolder(member->registration().checkpoint_folder());
@@ -121,9 +116,30 @@ absl::Status RunPsServer(PsServerOptions options) {
   health.EndBeats();
   options.leave->SetReaction([] {});
   member->Leave(absl::OkStatus());
+  if (member->is_phase_over()) return absl::OkStatus();
   // Without joining threads: one may hang in a write to disk, or in a call that
   // waits for it.
   EndNow(kSuccess);
+}
+
+}  // namespace
+
+absl::Status RunPsServer(PsServerOptions options) {
+  // Set before the threads start that apply gradients, which inherit the mode.
+  FlushDenormals();
+  ASSIGN_OR_RETURN(const Listener listener,
+                   Listener::Open(options.listen_address));
+  options.member.address =
+      options.advertised_address.empty()
+          ? WithPort(options.listen_address, listener.port())
+          : options.advertised_address;
+  LOG(INFO) << "listening on " << options.member.address;
+  while (true) {
+    RETURN_IF_ERROR(ServePhase(options, listener));
+    // Until the next phase has begun, a signal ends the process.
+    options.leave->SetReaction([] { EndNow(kRestart); });
+    if (options.leave->is_given()) EndNow(kRestart);
+  }
 }
 
 }  // namespace paceline

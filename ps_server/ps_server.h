@@ -29,10 +29,10 @@ struct PsServerOptions {
   LeaveOrder* leave = nullptr;
 };
 
-// Serves a shard until the leader ends it, and then ends the process with exit
-// code 0. If the leader is lost, logs why and ends the process with 1. Asked to
-// leave, it tells the leader, which ends the job. Returns only if the start
-// fails, with the error.
+// Serves a shard, of each phase, until the leader ends the job; then ends the
+// process with exit code 0. If the leader is lost, logs why and ends it with 1.
+// Asked to leave, it tells the leader, which ends the job. Returns only if the
+// start fails, with the error.
 absl::Status RunPsServer(PsServerOptions options);
 
 }  // namespace paceline

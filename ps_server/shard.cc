@@ -127,6 +127,8 @@ absl::StatusOr<InitialState> MakeInitialState(
   if (!request.restore_path().empty()) {
     ASSIGN_OR_RETURN(checkpoint,
                      CheckpointReader::Open(request.restore_path()));
+  }
+  if (checkpoint != nullptr && !request.variables_only()) {
     const Manifest& manifest = checkpoint->manifest();
     state.step = RestoredStep(manifest, shard, shard_count);
     if (static_cast<int>(manifest.shards.size()) == shard_count) {
@@ -144,6 +146,8 @@ absl::StatusOr<InitialState> MakeInitialState(
   for (std::unique_ptr<ChunkVariables>& each : variables) {
     if (checkpoint == nullptr) {
       RETURN_IF_ERROR(each->Initialize(seeded, weights.get()));
+    } else if (request.variables_only()) {
+      RETURN_IF_ERROR(each->RestoreVariables(*checkpoint));
     } else {
       RETURN_IF_ERROR(each->Restore(*checkpoint, state.step));
     }

@@ -58,12 +58,13 @@ json ToJson(const Manifest& manifest) {
                          {"shape", variable.shape},
                          {"parts", std::move(parts)}});
   }
+  json job = {{"name", manifest.job_name},
+              {"fingerprint", manifest.job_fingerprint}};
+  if (!manifest.phase.empty()) job["phase"] = manifest.phase;
   return {{"format", kFormat},
           {"trained", TrainedToJson(manifest.trained)},
           {"version", kVersion},
-          {"job",
-           {{"name", manifest.job_name},
-            {"fingerprint", manifest.job_fingerprint}}},
+          {"job", std::move(job)},
           {"step", manifest.step},
           {"dtype", std::string(SafetensorsDtype(manifest.type))},
           {"slots", manifest.slot_names},
@@ -212,6 +213,9 @@ absl::StatusOr<Manifest> FromJson(const json& document) {
   const ObjectReader job_reader(*job, "job.");
   ASSIGN_OR_RETURN(manifest.job_name, job_reader.String("name"));
   ASSIGN_OR_RETURN(manifest.job_fingerprint, job_reader.String("fingerprint"));
+  if (job->contains("phase")) {
+    ASSIGN_OR_RETURN(manifest.phase, job_reader.String("phase"));
+  }
   ASSIGN_OR_RETURN(manifest.trained, ReadTrained(reader, document));
   ASSIGN_OR_RETURN(manifest.step, reader.Count("step", limits::kMaxSteps));
   ASSIGN_OR_RETURN(manifest.type, ReadType(reader));

@@ -61,6 +61,8 @@ struct StoredVariable {
 struct Manifest {
   std::string job_name;
   std::string job_fingerprint;
+  // The phase of the job; "": it has none.
+  std::string phase;
   // What the variables are those of: the job's model, loss, optimizer, metrics
   // and initial_iterations, and no other field. Without a model if an earlier
   // release wrote the checkpoint.

@@ -84,6 +84,20 @@ absl::Status ReadTensors(CheckpointReader& checkpoint,
   return status;
 }
 
+// The same, but does not change slots.
+template <typename Tensors>
+absl::Status ReadVariables(CheckpointReader& checkpoint,
+                           absl::Span<const VariableSpec> variables,
+                           Tensors& tensors) {
+  absl::Status status;
+  tensors.VisitTensors([&](const Part& part, int slot, auto values) {
+    if (!status.ok() || slot >= 0) return;
+    status = checkpoint.Read(variables[part.variable].name, /*slot=*/"",
+                             part.begin, values);
+  });
+  return status;
+}
+
 // Appends copies of variables and slots, with the manifest's names. `stored`:
 // by variable.
 template <typename Tensors>

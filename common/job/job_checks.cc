@@ -24,6 +24,7 @@
 #include "common/job/job_fields.h"
 #include "common/job/job_files.h"
 #include "common/job/job_model.h"
+#include "common/job/job_phases.h"
 #include "common/job/job_plan.h"
 #include "common/keras/tensorflow_weights.h"
 #include "common/model/layers/batch_normalization.h"
@@ -350,10 +351,16 @@ absl::Status CheckJob(const v1::Job& job) {
   RETURN_IF_ERROR(CheckStatistics(job, model.graph));
   RETURN_IF_ERROR(
       MakeCallbacks(job, ContextOf(job, SpecsOf(model.objectives))).status());
-  return CheckOptimizer(job, model.graph);
+  RETURN_IF_ERROR(CheckOptimizer(job, model.graph));
+  return CheckPhases(job);
 }
 
 absl::Status CheckEvaluator(const v1::Job& job) {
+  if (job.phases_size() > 0) {
+    return ConfigError(Path("phases"),
+                       "an evaluator follows the checkpoints of a single part "
+                       "of the training; expected no phases, or no evaluator");
+  }
   if (!job.has_checkpoint()) {
     return ConfigError(Path("checkpoint"),
                        "missing; expected for an evaluator, which evaluates "

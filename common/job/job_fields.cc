@@ -10,6 +10,7 @@
 #include "common/data_source/sources.h"
 #include "common/job/fit_fields.h"
 #include "common/job/inner_model_files.h"
+#include "common/job/job_phases.h"
 #include "common/job/objective_fields.h"
 #include "common/limits.h"
 #include "common/strategy/strategy_traits.h"
@@ -191,6 +192,7 @@ const FieldTable<Job>& FieldsOf(const Job*) {
                 Between(1, std::numeric_limits<int32_t>::max()),
                 "Passes over the data."),
        InitialEpochField(),
+       PhasesField(),
        Optional("steps_per_epoch",
                 Whole(&Job::steps_per_epoch, &Job::set_steps_per_epoch),
                 Between(0, std::numeric_limits<int32_t>::max()),
@@ -310,6 +312,8 @@ std::vector<ClassReference> JobReferences() {
   for (ClassReference& source : SourceReferences()) {
     references.push_back(std::move(source));
   }
+  references.push_back(
+      FieldsOf(static_cast<const v1::TrainingPhase*>(nullptr)).Reference());
   references.push_back(
       FieldsOf(static_cast<const v1::CheckpointPolicy*>(nullptr)).Reference());
   references.push_back(

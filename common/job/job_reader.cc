@@ -16,6 +16,7 @@
 #include "common/job/job_checks.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_files.h"
+#include "common/job/job_phases.h"
 #include "common/job/model_file.h"
 #include "common/job/overrides.h"
 #include "common/job/readable_files.h"
@@ -47,6 +48,7 @@ void FillDefaults(const Value& document, const std::string& path,
       !Has(*document.Find("checkpoint"), "every_epochs")) {
     job.mutable_checkpoint()->set_every_epochs(1);
   }
+  NamePhases(job);
 }
 
 void MakePathsAbsolute(const std::string& job_path, v1::Job& job) {

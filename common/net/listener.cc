@@ -1,5 +1,6 @@
 #include "common/net/listener.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -60,6 +61,16 @@ absl::StatusOr<Listener> Listener::Open(const std::string& address) {
   }
   const int port = PortOf(listener.get());
   return Listener(std::move(listener), port);
+}
+
+absl::StatusOr<Listener> Listener::Duplicate() const {
+  FileDescriptor copy(fcntl(socket_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!copy.is_open()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot duplicate the socket of port ", port_, ": ",
+                     std::strerror(errno)));
+  }
+  return Listener(std::move(copy), port_);
 }
 
 absl::StatusOr<FileDescriptor> Listener::Accept() const {

@@ -19,6 +19,10 @@ class Listener {
   // both IPv4 and IPv6. Unavailable names an address that cannot be used.
   static absl::StatusOr<Listener> Open(const std::string& address);
 
+  // Another owner of the same socket, whose queue keeps connections while no
+  // owner accepts any. ResourceExhausted if there is no file descriptor for it.
+  absl::StatusOr<Listener> Duplicate() const;
+
   int port() const { return port_; }
   int socket() const { return socket_.get(); }
 

@@ -128,6 +128,19 @@ TEST_F(ServiceTest, ACheckpointHasTheShardsOfAllMachines) {
   }
 }
 
+TEST_F(ServiceTest, EachPhaseIsAStartOfTheJob) {
+  const std::string id =
+      Submit({"--set", "epochs=1", "--set",
+              "phases=[{name: head, epochs: 1}, {name: tune, epochs: 2}]"});
+  service_.Run({"wait", id});
+  const std::string output = service_.folder() / "downloaded";
+  service_.Run({"download", id, "--output", output});
+  EXPECT_EQ(ReadJson(output + "/phases/head/result.json").at("phase"), "head");
+  const nlohmann::json last = ReadJson(output + "/result.json");
+  EXPECT_EQ(last.at("phase"), "tune");
+  EXPECT_THAT(Column(last, "epoch"), ElementsAre(0, 1));
+}
+
 TEST_F(ServiceTest, AnEvaluatorRunsBesideTheLeader) {
   const std::string id =
       Submit({"--set", "evaluator=true", "--set", "checkpoint.every_epochs=1"});

@@ -20,6 +20,13 @@ absl::Status LocalCheckpoints::Restore(const std::string& path) {
   return absl::OkStatus();
 }
 
+absl::Status LocalCheckpoints::RestoreVariables(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointReader> reader,
+                   CheckpointReader::Open(path));
+  RETURN_IF_ERROR(reader->CheckFits(variables_, {}));
+  return ReadVariables(*reader, variables_, tensors_);
+}
+
 absl::StatusOr<std::function<void()>> LocalCheckpoints::Take(
     const std::string& name) {
   RETURN_IF_ERROR(tensors_.Download(stream_));

@@ -37,6 +37,8 @@ class LocalCheckpoints {
   // Restores variables, slots and the number of updates from the checkpoint
   // `path`. Errors are those of CheckpointReader.
   absl::Status Restore(const std::string& path);
+  // Restores the variables alone, from a checkpoint of any optimizer.
+  absl::Status RestoreVariables(const std::string& path);
 
   // Copies variables, slots and the number of updates for the checkpoint
   // `name`. Returns a function that starts to write the copy below the folder

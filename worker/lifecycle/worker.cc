@@ -289,7 +289,9 @@ class WorkerTask {
     if (!holds_variables() || rank() != 0 || start_.restore_path().empty()) {
       return absl::OkStatus();
     }
-    return checkpoints_->Restore(start_.restore_path());
+    return start_.variables_only()
+               ? checkpoints_->RestoreVariables(start_.restore_path())
+               : checkpoints_->Restore(start_.restore_path());
   }
 
   // The variables that the replica's steps update; null if parameter servers
@@ -406,10 +408,10 @@ class WorkerTask {
   std::vector<std::unique_ptr<Transport>> transports_;
 };
 
-}  // namespace
-
-absl::StatusOr<WorkerEnd> RunWorker(const WorkerOptions& options) {
-  FlushDenormals();
+// Takes part in a phase of the job, or in a job that has none. nullopt: the
+// next phase follows.
+absl::StatusOr<std::optional<WorkerEnd>> RunPhase(
+    const WorkerOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Member> member,
                    Member::Join(options.member));
   WorkerTask task(*member, options);
@@ -417,12 +419,30 @@ absl::StatusOr<WorkerEnd> RunWorker(const WorkerOptions& options) {
   if (leave != nullptr) leave->SetReaction([&task] { task.AskToLeave(); });
   const absl::Status status = task.Run();
   if (leave != nullptr) leave->SetReaction([] {});
+  const bool is_asked = leave != nullptr && leave->is_given();
+  if (member->is_phase_over() && (status.ok() || absl::IsCancelled(status))) {
+    if (is_asked) return WorkerEnd::kLeft;
+    return std::nullopt;
+  }
   // The leader ended the job, and reports why.
   if (absl::IsCancelled(status)) return WorkerEnd::kJobEnded;
   RETURN_IF_ERROR(status);
-  return leave != nullptr && leave->is_given() && !task.knows_end()
-             ? WorkerEnd::kLeft
-             : WorkerEnd::kJobEnded;
+  return is_asked && !task.knows_end() ? WorkerEnd::kLeft
+                                       : WorkerEnd::kJobEnded;
+}
+
+}  // namespace
+
+absl::StatusOr<WorkerEnd> RunWorker(const WorkerOptions& options) {
+  FlushDenormals();
+  while (true) {
+    ASSIGN_OR_RETURN(const std::optional<WorkerEnd> end, RunPhase(options));
+    if (end) return *end;
+    // Until the next phase has begun, a signal ends the process.
+    if (options.leave == nullptr) continue;
+    options.leave->SetReaction([] { EndNow(kRestart); });
+    if (options.leave->is_given()) return WorkerEnd::kLeft;
+  }
 }
 
 }  // namespace paceline

@@ -33,8 +33,8 @@ enum class WorkerEnd {
   kLeft,
 };
 
-// Joins the leader's job, trains or evaluates until the job is over, and
-// leaves. Blocks. Returned errors were reported to the leader.
+// Joins the leader's job, trains or evaluates until the job is over, with all
+// its phases, and leaves. Blocks. Errors were reported to the leader.
 //
 // Asked to leave, a worker with leases of its own finishes its step, reports
 // what it did, and gives the rest of its leases back. If the others cannot go

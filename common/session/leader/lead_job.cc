@@ -1,5 +1,6 @@
 #include "common/session/leader/lead_job.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -13,17 +14,21 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/base/clock.h"
 #include "common/base/errno_error.h"
 #include "common/base/exit_code.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/export/export_checkpoint.h"
 #include "common/job/backup.h"
+#include "common/job/job_fingerprint.h"
+#include "common/job/job_phases.h"
 #include "common/job/model_file.h"
 #include "common/keras/name_match.h"
 #include "common/model/build_graph.h"
 #include "common/session/leader/outcome.h"
 #include "common/session/leader/output_lock.h"
+#include "common/session/leader/phase_folders.h"
 #include "common/session/leader/run_setup.h"
 #include "nlohmann/json.hpp"
 
@@ -60,10 +65,12 @@ absl::Status WriteResults(const LeadJobOptions& options, const Outcome& outcome,
                           const OwnTasks& own_tasks) {
   const LeaderOptions& leader = options.leader;
   if (leader.connects_only) return absl::OkStatus();
+  const bool is_told = !leader.is_placed_by_queue &&
+                       !(leader.has_next_phase && outcome.status.ok());
   RETURN_IF_ERROR(
-      WriteOutcome(leader.output_dir, leader.job, outcome,
+      WriteOutcome(leader.output_dir, leader.job, leader.phase, outcome,
                    [&](TaskId task) { return own_tasks.exit_code(task); }));
-  if (!leader.is_placed_by_queue) {
+  if (is_told) {
     std::cerr << "results are in " << leader.output_dir << "\n";
   }
   return absl::OkStatus();
@@ -75,7 +82,8 @@ absl::Status WriteResults(const LeadJobOptions& options, const Outcome& outcome,
 absl::StatusOr<bool> WriteModel(const LeaderOptions& leader,
                                 const Outcome& outcome) {
   if (leader.connects_only || !leader.evaluate_checkpoint.empty() ||
-      !leader.job.has_checkpoint() || !outcome.status.ok()) {
+      leader.has_next_phase || !leader.job.has_checkpoint() ||
+      !outcome.status.ok()) {
     return false;
   }
   ASSIGN_OR_RETURN(const std::string checkpoint,
@@ -139,8 +147,27 @@ absl::Status CheckOutput(const LeaderOptions& leader) {
   return absl::OkStatus();
 }
 
+// Makes the options those of a phase of `job`.
+absl::Status SetPhase(const v1::Job& job, int phase, LeaderOptions& leader) {
+  ASSIGN_OR_RETURN(leader.job, JobOfPhase(job, phase));
+  leader.phase = job.phases(phase).name();
+  leader.has_next_phase = phase + 1 < job.phases_size();
+  return absl::OkStatus();
+}
+
+// The phase begins with the variables of the one before.
+absl::Status TakeVariables(const v1::Job& job, int phase,
+                           LeaderOptions& leader) {
+  ASSIGN_OR_RETURN(
+      leader.restore_path,
+      FindLatestCheckpoint(PhaseFolder(leader.output_dir, job, phase - 1) +
+                           "/checkpoint"));
+  leader.variables_only = true;
+  return absl::OkStatus();
+}
+
 // Deletes the checkpoints of a job whose BackupAndRestore says so.
-absl::Status DeleteBackup(const LeaderOptions& leader) {
+absl::Status DeleteBackup(const LeaderOptions& leader, const v1::Job& job) {
   const std::optional<BackupAndRestore> backup = BackupOf(leader.job);
   if (!backup || !backup->delete_checkpoint) return absl::OkStatus();
   const std::string folder = leader.output_dir + "/checkpoint";
@@ -153,95 +180,213 @@ absl::Status DeleteBackup(const LeaderOptions& leader) {
   }
   std::error_code error;
   std::filesystem::remove_all(folder, error);
+  for (int i = 0; !error && i + 1 < job.phases_size(); ++i) {
+    std::filesystem::remove_all(
+        PhaseFolder(leader.output_dir, job, i) + "/checkpoint", error);
+  }
   return error ? ErrnoError("cannot delete", folder, error) : absl::OkStatus();
 }
 
-int Lead(const LeadJobOptions& options, OwnTasks& own_tasks) {
-  const absl::StatusOr<std::unique_ptr<Leader>> leader =
-      Leader::Start(options.leader);
-  if (!leader.ok()) return Fail(leader.status(), kBadInput);
-  const absl::Status checked = CheckOutput(options.leader);
-  if (!checked.ok()) return Fail(checked, kBadInput);
+// What comes before the tasks of the job start.
+absl::Status PrepareRun(const LeadJobOptions& options) {
+  const LeaderOptions& leader = options.leader;
+  RETURN_IF_ERROR(CheckOutput(leader));
   // The earlier run's files are moved only now: a leader that cannot start must
   // not touch them.
-  if (!options.leader.connects_only) {
+  if (!leader.connects_only) {
     const bool keeps_checkpoints =
-        options.resumes || !options.leader.evaluate_checkpoint.empty();
-    const absl::Status prepared =
-        PrepareOutput(options.leader.output_dir, keeps_checkpoints, std::cerr);
-    if (!prepared.ok()) return Fail(prepared, kBadInput);
+        options.resumes || !leader.evaluate_checkpoint.empty();
+    RETURN_IF_ERROR(
+        PrepareOutput(leader.output_dir, keeps_checkpoints, std::cerr));
   }
-  if (options.leader.job.weights_by_name() && !options.resumes &&
-      !options.leader.connects_only &&
-      options.leader.evaluate_checkpoint.empty()) {
-    const absl::Status told =
-        TellWeights(options.leader.job, options.leader.fence);
+  if (leader.job.weights_by_name() && !options.resumes &&
+      !leader.connects_only && leader.evaluate_checkpoint.empty()) {
+    const absl::Status told = TellWeights(leader.job, leader.fence);
     if (!told.ok()) {
       std::cerr << "warning: what matches by name is not known here: "
                 << told.message() << "\n";
     }
   }
-  (*leader)->RepeatSaves(std::cerr);
-  const absl::Status started = own_tasks.Start((*leader)->port());
-  if (!started.ok()) return Fail(started, kJobFailed);
-  const bool is_placed_by_queue = options.leader.is_placed_by_queue;
-  bool waits_for_checkpoint = is_placed_by_queue;
-  const Outcome outcome = (*leader)->Run([&] {
-    for (const auto& [task, exit_code] : own_tasks.TakeExits()) {
-      (*leader)->TaskExited(task, exit_code);
-    }
-    if (!options.interrupted()) return;
-    const absl::Status reason = absl::CancelledError("stopped by a signal");
-    if (std::exchange(waits_for_checkpoint, false)) {
-      (*leader)->StopAfterCheckpoint(reason);
-    } else {
-      (*leader)->Stop(reason);
-    }
-  });
-  own_tasks.Shutdown();
+  return absl::OkStatus();
+}
 
-  Tell(outcome, options);
-  const absl::StatusOr<bool> model = WriteModel(options.leader, outcome);
-  absl::Status written = model.status();
-  if (!written.ok()) Fail(written, kJobFailed);
-  const absl::Status results = WriteResults(options, outcome, own_tasks);
-  if (!results.ok()) Fail(results, kJobFailed);
-  written.Update(results);
-  std::cout.flush();
-  own_tasks.ShutdownEvaluator(outcome.status.ok());
-  if (written.ok() && *model) {
-    const absl::Status deleted = DeleteBackup(options.leader);
-    if (!deleted.ok()) std::cerr << "warning: " << deleted.message() << "\n";
+// Leads the job, or its phases from `first_phase` on.
+class Run {
+ public:
+  // `job` has the phases; that of the options is one of them.
+  Run(const v1::Job& job, LeadJobOptions options, OwnTasks& own_tasks)
+      : job_(job), options_(std::move(options)), own_tasks_(own_tasks) {}
+
+  // Returns the exit code.
+  int Lead(int first_phase) {
+    LeaderOptions& leader = options_.leader;
+    if (leader.has_next_phase) {
+      // Tasks that register for the next phase wait in its queue.
+      absl::StatusOr<Listener> listener = Listener::Open(leader.listen_address);
+      if (!listener.ok()) return Fail(listener.status(), kBadInput);
+      leader.listener = std::make_shared<const Listener>(*std::move(listener));
+    }
+    for (int phase = first_phase;; ++phase) {
+      if (const std::optional<int> code = LeadPhase(phase)) return *code;
+      const absl::Status begun = BeginNextPhase(phase + 1);
+      if (!begun.ok()) return Abandon(begun);
+    }
   }
-  const int code =
-      outcome.is_departure && is_placed_by_queue ? kRestart : ExitCode(outcome);
-  // A result that is not written is a failure of the job, also of one that
-  // ends to go on elsewhere: a queue, which counts failures only, would start
-  // it for ever if, say, the disk is full.
-  return written.ok() || code == kBadInput ? code : kJobFailed;
+
+ private:
+  // nullopt: the next phase follows.
+  std::optional<int> LeadPhase(int phase) {
+    LeaderOptions& options = options_.leader;
+    absl::StatusOr<std::unique_ptr<Leader>> leader = Leader::Start(options);
+    if (!leader.ok()) return Abandon(leader.status());
+    if (!has_started_) {
+      const absl::Status prepared = PrepareRun(options_);
+      if (!prepared.ok()) return Fail(prepared, kBadInput);
+    }
+    if (!options.phase.empty()) {
+      std::cerr << "phase " << phase + 1 << " of " << job_.phases_size() << ": "
+                << options.phase << "\n";
+    }
+    (*leader)->RepeatSaves(std::cerr);
+    if (!std::exchange(has_started_, true)) {
+      const absl::Status started = own_tasks_.Start((*leader)->port());
+      if (!started.ok()) return Fail(started, kJobFailed);
+    }
+    return Finish(phase, RunLeader(**leader));
+  }
+
+  Outcome RunLeader(Leader& leader) {
+    bool waits_for_checkpoint = options_.leader.is_placed_by_queue;
+    return leader.Run([&] {
+      for (const auto& [task, exit_code] : own_tasks_.TakeExits()) {
+        leader.TaskExited(task, exit_code);
+      }
+      if (!options_.interrupted()) return;
+      const absl::Status reason = absl::CancelledError("stopped by a signal");
+      if (std::exchange(waits_for_checkpoint, false)) {
+        leader.StopAfterCheckpoint(reason);
+      } else {
+        leader.Stop(reason);
+      }
+    });
+  }
+
+  // Writes the results. nullopt: the next phase follows in this process.
+  std::optional<int> Finish(int phase, const Outcome& outcome) {
+    const LeaderOptions& leader = options_.leader;
+    const bool has_next = leader.has_next_phase && outcome.status.ok();
+    const bool goes_on = has_next && !leader.is_placed_by_queue;
+    if (!goes_on) own_tasks_.Shutdown();
+
+    Tell(outcome, options_);
+    const absl::StatusOr<bool> model = WriteModel(leader, outcome);
+    absl::Status written = model.status();
+    if (!written.ok()) Fail(written, kJobFailed);
+    absl::Status results = WriteResults(options_, outcome, own_tasks_);
+    if (results.ok() && has_next) {
+      results = FinishPhase(leader.output_dir, job_, phase);
+    }
+    if (!results.ok()) Fail(results, kJobFailed);
+    written.Update(results);
+    std::cout.flush();
+    if (goes_on) {
+      if (written.ok()) return std::nullopt;
+      own_tasks_.Shutdown();
+    }
+    own_tasks_.ShutdownEvaluator(outcome.status.ok());
+    if (written.ok() && *model) {
+      const absl::Status deleted = DeleteBackup(leader, job_);
+      if (!deleted.ok()) std::cerr << "warning: " << deleted.message() << "\n";
+    }
+    const bool restarts = outcome.is_departure || has_next;
+    const int code =
+        restarts && leader.is_placed_by_queue ? kRestart : ExitCode(outcome);
+    // A result that is not written is a failure of the job, also of one that
+    // ends to go on elsewhere: a queue, which counts failures only, would start
+    // it for ever if, say, the disk is full.
+    return written.ok() || code == kBadInput ? code : kJobFailed;
+  }
+
+  // Makes the options those of a phase after the first of this run.
+  absl::Status BeginNextPhase(int phase) {
+    LeaderOptions& leader = options_.leader;
+    RETURN_IF_ERROR(SetPhase(job_, phase, leader));
+    leader.process_start = MonotonicNow();
+    return TakeVariables(job_, phase, leader);
+  }
+
+  // No leader could start.
+  int Abandon(const absl::Status& status) {
+    if (!has_started_) return Fail(status, kBadInput);
+    own_tasks_.Shutdown();
+    return Fail(status, kJobFailed);
+  }
+
+  const v1::Job& job_;
+  LeadJobOptions options_;
+  OwnTasks& own_tasks_;
+  // Whether the tasks have started.
+  bool has_started_ = false;
+};
+
+// Whether the job goes on by itself where an earlier run was.
+bool HasBackup(const v1::Job& job) {
+  if (BackupOf(job)) return true;
+  return std::any_of(job.phases().begin(), job.phases().end(),
+                     [](const v1::TrainingPhase& phase) {
+                       v1::Job one;
+                       *one.mutable_callbacks() = phase.callbacks();
+                       return BackupOf(one).has_value();
+                     });
+}
+
+// Finds the phase to begin with, and the checkpoint. Returns the phase; 0 of a
+// job that has none.
+absl::StatusOr<int> FindStart(const v1::Job& job, LeadJobOptions& options) {
+  LeaderOptions& leader = options.leader;
+  const bool trains =
+      !leader.connects_only && leader.evaluate_checkpoint.empty();
+  int phase = 0;
+  if (job.phases_size() > 0 && !trains) {
+    // The last one has the test set.
+    RETURN_IF_ERROR(SetPhase(job, job.phases_size() - 1, leader));
+    leader.phase.clear();
+  } else if (job.phases_size() > 0) {
+    // A queue starts the job anew for each phase.
+    if (options.resumes || leader.is_placed_by_queue || HasBackup(job)) {
+      ASSIGN_OR_RETURN(phase, UnfinishedPhase(leader.output_dir, job));
+    }
+    RETURN_IF_ERROR(SetPhase(job, phase, leader));
+  }
+  const bool restores = trains && (phase > 0 || BackupOf(leader.job));
+  if (!options.resumes && !restores) return phase;
+  absl::StatusOr<std::string> latest =
+      FindLatestCheckpoint(leader.output_dir + "/checkpoint");
+  if (latest.ok()) {
+    if (!std::exchange(options.resumes, true)) {
+      std::cerr << "goes on from " << *latest << ", as by --resume\n";
+    }
+    leader.restore_path = *std::move(latest);
+  } else if (absl::IsNotFound(latest.status()) && phase > 0) {
+    options.resumes = true;
+    RETURN_IF_ERROR(TakeVariables(job, phase, leader));
+  } else if (options.resumes || !absl::IsNotFound(latest.status())) {
+    return latest.status();
+  }
+  return phase;
 }
 
 }  // namespace
 
 int LeadJob(LeadJobOptions options, OwnTasks& own_tasks) {
-  LeaderOptions& leader = options.leader;
-  const absl::StatusOr<OutputLock> lock = OutputLock::Take(leader.output_dir);
+  const absl::StatusOr<OutputLock> lock =
+      OutputLock::Take(options.leader.output_dir);
   if (!lock.ok()) return Fail(lock.status(), kBadInput);
-  const bool restores = BackupOf(leader.job) && !leader.connects_only &&
-                        leader.evaluate_checkpoint.empty();
-  if (options.resumes || restores) {
-    absl::StatusOr<std::string> latest =
-        FindLatestCheckpoint(leader.output_dir + "/checkpoint");
-    const bool begins = !options.resumes && absl::IsNotFound(latest.status());
-    if (!latest.ok() && !begins) return Fail(latest.status(), kBadInput);
-    if (latest.ok()) {
-      if (!std::exchange(options.resumes, true)) {
-        std::cerr << "goes on from " << *latest << ", as by --resume\n";
-      }
-      leader.restore_path = *std::move(latest);
-    }
-  }
-  return Lead(options, own_tasks);
+  const v1::Job job = options.leader.job;
+  options.leader.job_fingerprint = JobFingerprint(job);
+  const absl::StatusOr<int> phase = FindStart(job, options);
+  if (!phase.ok()) return Fail(phase.status(), kBadInput);
+  return Run(job, std::move(options), own_tasks).Lead(*phase);
 }
 
 }  // namespace paceline

@@ -51,6 +51,10 @@ struct LeadJobOptions {
 // connects_only it prints the addresses of the tasks instead, and writes no
 // result.
 //
+// A job with phases runs one after the other, under a leader each; the tasks
+// stay, and register again. Of a job that a queue has placed, each phase but
+// the last ends with kRestart, and the next start goes on with the next one.
+//
 // Of a job that a queue has placed, the results are soon elsewhere, so it does
 // not say where they are. The first request to stop waits for a last
 // checkpoint, and the second does not. If a task of it that it cannot do

@@ -54,6 +54,7 @@ Manifest MakeManifest(const LeaderOptions& options, const JobModel& model,
                       const Optimizer& optimizer, const ShardPlan& plan) {
   Manifest manifest;
   manifest.job_name = options.job.name();
+  manifest.phase = options.phase;
   manifest.job_fingerprint = JobFingerprint(options.job);
   manifest.trained = TrainedPart(options.job);
   manifest.slot_names = optimizer.slot_names();
@@ -63,6 +64,12 @@ Manifest MakeManifest(const LeaderOptions& options, const JobModel& model,
 
 std::string CheckpointFolder(const LeaderOptions& options) {
   return absl::StrCat(options.output_dir, "/checkpoint");
+}
+
+// The socket to listen on.
+absl::StatusOr<Listener> OpenListener(const LeaderOptions& options) {
+  return options.listener != nullptr ? options.listener->Duplicate()
+                                     : Listener::Open(options.listen_address);
 }
 
 // The tasks whose step counts the leader compares with its own.
@@ -90,8 +97,13 @@ std::vector<StepCounter> CountersOf(const LeaderOptions& options,
 // The checkpoint to resume from; nullopt if the job starts anew.
 absl::StatusOr<std::optional<Manifest>> ReadRestored(
     const LeaderOptions& options, const Optimizer& optimizer) {
-  if (options.restore_path.empty()) return std::nullopt;
+  if (options.restore_path.empty() || options.variables_only) {
+    return std::nullopt;
+  }
   ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(options.restore_path));
+  RETURN_IF_ERROR(
+      Annotate(CheckPhase(manifest, options.phase),
+               absl::StrCat("cannot resume from ", options.restore_path)));
   const ObjectReader session(*manifest.session, "session.");
   if (!session.Count("steps", manifest.step, manifest.step).ok()) {
     return Annotate(
@@ -154,7 +166,9 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   session_options.version = options.version;
   const JobIdentity identity = DrawJobIdentity();
   session_options.identity = identity;
-  session_options.job_fingerprint = JobFingerprint(options.job);
+  session_options.job_fingerprint = options.job_fingerprint.empty()
+                                        ? JobFingerprint(options.job)
+                                        : options.job_fingerprint;
   session_options.cluster = options.cluster;
   session_options.connects_only = options.connects_only;
   session_options.places_once = options.is_placed_by_queue;
@@ -171,6 +185,10 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   session_options.counters =
       CountersOf(options, plan, restored ? &*restored : nullptr);
   session_options.restore_path = options.restore_path;
+  session_options.variables_only = options.variables_only;
+  // A queue starts the tasks anew.
+  session_options.has_next_phase =
+      options.has_next_phase && !options.is_placed_by_queue;
   if (restored) session_options.restore = restored->session;
   session_options.heartbeat_timeout = limits::kHeartbeatTimeout;
   session_options.stall_timeout = limits::kStallTimeout;
@@ -180,7 +198,7 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
                    Session::Create(std::move(session_options), MonotonicNow()));
 
-  ASSIGN_OR_RETURN(Listener listener, Listener::Open(options.listen_address));
+  ASSIGN_OR_RETURN(Listener listener, OpenListener(options));
   const auto guard = std::make_shared<CallGuard>(options.secret);
   guard->SetJob(identity);
   Manifest manifest = MakeManifest(options, *model, *optimizer, plan);
@@ -318,7 +336,7 @@ void Leader::CarryOut(const InitializeShards& action) {
   shards_ = std::make_unique<ShardCalls>(options_.job, addresses, caller_);
   MakeCheckpointTaker(*shards_);
   shards_->Initialize(
-      action.restore_path, action.worker_count, limits::kCheckpointTimeout,
+      action, limits::kCheckpointTimeout,
       [this](
           const absl::StatusOr<std::vector<v1::InitializeResponse>>& answers) {
         int64_t step = 0;

@@ -21,6 +21,7 @@
 #include "common/cluster/task.h"
 #include "common/identity/caller.h"
 #include "common/job/job_model.h"
+#include "common/net/listener.h"
 #include "common/rpc/health_service.h"
 #include "common/rpc/rpc_server.h"
 #include "common/rpc/tls.h"
@@ -65,9 +66,22 @@ struct LeaderOptions {
   std::vector<std::string> program_environment;
   // The folder of the checkpoint to resume from; "": starts anew.
   std::string restore_path;
+  // Whether only the model's variables are taken from `restore_path`, which the
+  // phase before this one wrote.
+  bool variables_only = false;
+  // The name of the phase that `job` is; "": the job has none.
+  std::string phase;
+  // Whether another phase follows, for which members register again once this
+  // one has succeeded.
+  bool has_next_phase = false;
+  // The fingerprint of the job file, with which members compare theirs; "":
+  // that of `job`.
+  std::string job_fingerprint;
   absl::Duration start_timeout;
   // "host:port"; port 0 picks a free port.
   std::string listen_address;
+  // The socket at that address, if it is open already. Null: it is not.
+  std::shared_ptr<const Listener> listener;
   // The output folder; checkpoints are written below it.
   std::string output_dir;
   absl::Time process_start;

@@ -8,10 +8,12 @@
 namespace paceline {
 
 absl::Status WriteOutcome(
-    const std::string& output_dir, const v1::Job& job, const Outcome& outcome,
+    const std::string& output_dir, const v1::Job& job, const std::string& phase,
+    const Outcome& outcome,
     const std::function<std::optional<int>(TaskId)>& exit_code) {
   JobResult result;
   result.name = job.name();
+  result.phase = phase;
   result.strategy = StrategyOf(job).name;
   result.status = outcome.status;
   result.blamed = outcome.task;

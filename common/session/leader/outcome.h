@@ -40,10 +40,11 @@ struct Outcome {
 };
 
 // Writes result.json, history.csv and, if rows were logged, steps.csv into
-// `output_dir`. `exit_code` returns the exit codes of tasks that the leader
-// started.
+// `output_dir`. `phase`: that of the job; "": it has none. `exit_code` returns
+// the exit codes of tasks that the leader started.
 absl::Status WriteOutcome(
-    const std::string& output_dir, const v1::Job& job, const Outcome& outcome,
+    const std::string& output_dir, const v1::Job& job, const std::string& phase,
+    const Outcome& outcome,
     const std::function<std::optional<int>(TaskId)>& exit_code);
 
 // The exit code of the leader's process; see exit_code.h.

@@ -134,6 +134,7 @@ double MedianExamplesPerSecond(absl::Span<const EpochRecord> history) {
 std::string ResultJson(const JobResult& result) {
   Json json;
   json["name"] = result.name;
+  if (!result.phase.empty()) json["phase"] = result.phase;
   json["strategy"] = result.strategy;
   json["state"] = StateName(result.status);
   json["error"] = ErrorToJson(result.status, result.blamed);

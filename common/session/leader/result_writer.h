@@ -29,6 +29,8 @@ struct TaskResult {
 // The content of result.json.
 struct JobResult {
   std::string name;
+  // The phase of the job; "": it has none, and the file no such key.
+  std::string phase;
   // The name in a job file: "parameter_server".
   std::string strategy;
   // In the file: OK is SUCCEEDED, Cancelled is STOPPED, anything else FAILED.

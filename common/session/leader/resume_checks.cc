@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/config/path.h"
 #include "common/optimizer/make_optimizer.h"
@@ -31,6 +32,16 @@ absl::Status CheckAccumulation(const Manifest& restored,
                      " of the ", n, " calls of an update; expected ", n));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckPhase(const Manifest& restored, const std::string& phase) {
+  if (restored.phase == phase) return absl::OkStatus();
+  const auto named = [](const std::string& name) {
+    return name.empty() ? std::string("a job without phases")
+                        : absl::StrCat("phase \"", PeerText(name), "\"");
+  };
+  return absl::InvalidArgumentError(absl::StrCat(
+      "it is of ", named(restored.phase), "; expected one of ", named(phase)));
 }
 
 }  // namespace paceline

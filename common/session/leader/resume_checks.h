@@ -16,6 +16,10 @@ namespace paceline {
 absl::Status CheckAccumulation(const Manifest& restored,
                                const Optimizer& optimizer);
 
+// InvalidArgument unless the checkpoint is of this phase of the job; "": of a
+// job that has none.
+absl::Status CheckPhase(const Manifest& restored, const std::string& phase);
+
 }  // namespace paceline
 
 #endif  // PACELINE_COMMON_SESSION_LEADER_RESUME_CHECKS_H_

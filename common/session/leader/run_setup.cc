@@ -97,18 +97,21 @@ absl::Status PrepareOutput(const std::string& output_dir, bool resumes,
   if (resumes) return absl::OkStatus();
   remove("evaluator.csv");
   remove("model.keras");
-  const fs::path checkpoints = output / "checkpoint";
-  if (!fs::exists(checkpoints, error)) return absl::OkStatus();
-  remove("checkpoint.previous");
-  const fs::path previous = output / "checkpoint.previous";
-  fs::rename(checkpoints, previous, error);
-  if (error) {
-    return absl::ErrnoToStatus(
-        error.value(), absl::StrCat("cannot move ", checkpoints.string(),
-                                    " to ", previous.string()));
+  for (const char* const name : {"checkpoint", "phases"}) {
+    const fs::path folder = output / name;
+    if (!fs::exists(folder, error)) continue;
+    const std::string previous_name = absl::StrCat(name, ".previous");
+    remove(previous_name.c_str());
+    const fs::path previous = output / previous_name;
+    fs::rename(folder, previous, error);
+    if (error) {
+      return absl::ErrnoToStatus(
+          error.value(), absl::StrCat("cannot move ", folder.string(), " to ",
+                                      previous.string()));
+    }
+    messages << "moved " << folder.string() << " of an earlier run to "
+             << previous.string() << "\n";
   }
-  messages << "moved " << checkpoints.string() << " of an earlier run to "
-           << previous.string() << "\n";
   return absl::OkStatus();
 }
 

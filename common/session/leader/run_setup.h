@@ -29,8 +29,8 @@ absl::StatusOr<std::vector<ExpectedTask>> TasksOf(const TfConfig& config,
 // Removes what an earlier run left in the output folder and users could take
 // for this run's: deletes result.json and, unless this run `resumes` the
 // earlier one, deletes evaluator.csv and moves its checkpoints to
-// checkpoint.previous, replacing what is there. Writes a line to `messages` for
-// each.
+// checkpoint.previous, and its finished phases to phases.previous, replacing
+// what is there. Writes a line to `messages` for each.
 absl::Status PrepareOutput(const std::string& output_dir, bool resumes,
                            std::ostream& messages);
 

@@ -104,7 +104,7 @@ void ShardCalls::Call(Method<Request, Response> method,
   }
 }
 
-void ShardCalls::Initialize(const std::string& restore_path, int worker_count,
+void ShardCalls::Initialize(const InitializeShards& order,
                             absl::Duration timeout,
                             Done<v1::InitializeResponse> done) {
   std::vector<v1::InitializeRequest> requests(shards_.size());
@@ -112,8 +112,9 @@ void ShardCalls::Initialize(const std::string& restore_path, int worker_count,
     *requests[shard].mutable_job() = job_;
     requests[shard].set_shard(static_cast<uint32_t>(shard));
     requests[shard].set_shard_count(static_cast<uint32_t>(shards_.size()));
-    requests[shard].set_restore_path(restore_path);
-    requests[shard].set_workers(static_cast<uint32_t>(worker_count));
+    requests[shard].set_restore_path(order.restore_path);
+    requests[shard].set_variables_only(order.variables_only);
+    requests[shard].set_workers(static_cast<uint32_t>(order.worker_count));
   }
   Call(&PsClient::Initialize, std::move(requests), timeout, std::move(done));
 }

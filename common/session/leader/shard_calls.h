@@ -19,6 +19,7 @@
 #include "common/rpc/ps_client.h"
 #include "common/rpc/repeated_calls.h"
 #include "common/session/leader/variable_holders.h"
+#include "common/session/machine/session.h"
 #include "paceline/v1/job.pb.h"
 #include "paceline/v1/ps.pb.h"
 
@@ -40,8 +41,8 @@ class ShardCalls : public VariableHolders {
   // Cancels open calls and blocks until their `done` was called.
   ~ShardCalls() override;
 
-  void Initialize(const std::string& restore_path, int worker_count,
-                  absl::Duration timeout, Done<v1::InitializeResponse> done);
+  void Initialize(const InitializeShards& order, absl::Duration timeout,
+                  Done<v1::InitializeResponse> done);
   void Admit(const std::vector<v1::WorkerId>& workers, absl::Duration timeout,
              Done<v1::AdmitResponse> done);
   void Fence(const v1::WorkerId& worker, absl::Duration timeout,

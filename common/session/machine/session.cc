@@ -32,7 +32,9 @@ absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::AcquireLease(
   if (state.outcome) {
     if (!state.outcome->ok()) return absl::CancelledError("the job has ended");
     v1::AcquireLeaseResponse done;
-    done.set_verdict(v1::AcquireLeaseResponse::VERDICT_DONE);
+    done.set_verdict(state.GoesOn()
+                         ? v1::AcquireLeaseResponse::VERDICT_NEXT_PHASE
+                         : v1::AcquireLeaseResponse::VERDICT_DONE);
     return std::optional<v1::AcquireLeaseResponse>(done);
   }
   ASSIGN_OR_RETURN(Place * place, state.members.Find(request.member()));
@@ -104,7 +106,8 @@ absl::StatusOr<v1::HeartbeatResponse> Session::Heartbeat(
     state.FollowFlow(now);
   }
   if (request.leaves()) state.AskedToLeave(*place, now);
-  response.set_stop(state.outcome.has_value());
+  response.set_next_phase(state.GoesOn());
+  response.set_stop(state.outcome && !state.GoesOn());
   return response;
 }
 

@@ -29,6 +29,8 @@
 //  * With terminate_on_nan, a training loss that is not finite ends the job:
 //    the error names the first such step and its worker, and no checkpoint is
 //    taken after it.
+//  * With has_next_phase, members of a job that has succeeded are told so, and
+//    none is told to end.
 //  * Each state has a deadline: for the start, for silent and for stalled
 //    members, for answers of the parameter servers, and for the end. If it
 //    passes, the error names the task, its address and what was waited for.
@@ -110,6 +112,12 @@ struct SessionOptions {
   // its manifest. "" and null: starts anew.
   std::string restore_path;
   std::shared_ptr<const nlohmann::json> restore;
+  // Whether only the model's variables are restored from `restore_path`, which
+  // an earlier phase of the job wrote; `restore` is null.
+  bool variables_only = false;
+  // Whether another phase of the job follows once this one has succeeded:
+  // members are then told to register again instead of to end.
+  bool has_next_phase = false;
   // By shard. Empty: no shard's step count is compared with the leader's.
   std::vector<StepCounter> counters;
 
@@ -147,6 +155,8 @@ struct EpochRecord {
 struct InitializeShards {
   std::string restore_path;
   int worker_count = 0;
+  // See SessionOptions.
+  bool variables_only = false;
 };
 
 // Order: call Admit on every shard, then Admitted. Issued once the shards are

@@ -79,6 +79,9 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(SessionOptions options,
 absl::StatusOr<v1::RegisterResponse> Session::Register(
     const v1::RegisterRequest& request, absl::Time now) {
   State& state = *state_;
+  if (state.GoesOn()) {
+    return absl::UnavailableError("the next phase of the job has not begun");
+  }
   if (state.outcome) return absl::CancelledError("the job has ended");
   ASSIGN_OR_RETURN(const IntroducedMember caller, ReadMember(request.member()));
   const absl::StatusOr<Place*> wanted = state.members.PlaceOf(caller.task);
@@ -196,6 +199,7 @@ absl::StatusOr<std::optional<v1::AwaitStartResponse>> Session::AwaitStart(
   }
   if (state.WorkersHoldVariables()) {
     response.set_restore_path(state.options.restore_path);
+    response.set_variables_only(state.options.variables_only);
   }
   return std::optional<v1::AwaitStartResponse>(std::move(response));
 }
@@ -231,8 +235,8 @@ void Session::State::InitializeShardsIfAllThere(absl::Time now) {
 void Session::State::AttemptShards(absl::Time now) {
   if (!next_shards_attempt || now < *next_shards_attempt) return;
   next_shards_attempt.reset();
-  actions.push_back(
-      InitializeShards{options.restore_path, members.worker_count()});
+  actions.push_back(InitializeShards{
+      options.restore_path, members.worker_count(), options.variables_only});
 }
 
 absl::Status Session::State::CheckSizes(const Place& place,

@@ -52,6 +52,10 @@ struct Session::State {
         shard_steps(options.counters),
         created(now) {}
 
+  // Whether this phase of the job has succeeded, and another follows.
+  bool GoesOn() const {
+    return options.has_next_phase && outcome && outcome->ok();
+  }
   bool HasPs() const {
     return static_cast<int>(members.places().size()) > members.worker_count();
   }

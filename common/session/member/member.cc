@@ -41,6 +41,14 @@ Member::Member(MemberOptions options)
 
 absl::StatusOr<std::unique_ptr<Member>> Member::Join(MemberOptions options) {
   std::unique_ptr<Member> member(new Member(std::move(options)));
+  // The end of an earlier phase's server may cut a call off, so that for some
+  // time this does not mean that the job has ended.
+  const bool was_member = member->options_.caller->job() != JobIdentity();
+  const absl::Time cut_off_until =
+      MonotonicNow() +
+      (was_member ? limits::kShutdownTimeout : absl::ZeroDuration());
+  // The leader would refuse an earlier phase's.
+  member->options_.caller->SetJob(JobIdentity());
   v1::RegisterRequest request;
   *request.mutable_member() = member->self_;
   request.set_version(member->options_.version);
@@ -68,7 +76,11 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Join(MemberOptions options) {
           {member->registration_.job_id(), member->registration_.generation()});
       break;
     }
-    if (!IsTransient(response.status())) return response.status();
+    const bool is_cut_off =
+        absl::IsCancelled(response.status()) && MonotonicNow() < cut_off_until;
+    if (!is_cut_off && !IsTransient(response.status())) {
+      return response.status();
+    }
     if (reason.ok() || absl::IsUnavailable(response.status())) {
       reason = response.status();
     }
@@ -152,6 +164,9 @@ absl::StatusOr<std::optional<v1::Lease>> Member::AcquireLease(
         ++lease_request_;
         return std::optional<v1::Lease>(response->lease());
       }
+      case v1::AcquireLeaseResponse::VERDICT_NEXT_PHASE:
+        is_phase_over_ = true;
+        return std::optional<v1::Lease>();
       case v1::AcquireLeaseResponse::VERDICT_DONE:
         return std::optional<v1::Lease>();
       case v1::AcquireLeaseResponse::VERDICT_WAIT:
@@ -303,6 +318,11 @@ bool Member::Beat() {
   const absl::Time silence_ends = last_answer_ + heartbeat_timeout_;
   absl::StatusOr<v1::HeartbeatResponse> response = client_.Heartbeat(
       request, std::max(silence_ends - MonotonicNow(), heartbeat_interval_));
+  if (response.ok() && response->next_phase() &&
+      !std::exchange(has_told_next_phase_, true)) {
+    is_phase_over_ = true;
+    if (options_.on_next_phase) options_.on_next_phase();
+  }
   {
     MutexLock lock(mutex_);
     if (response.ok()) {

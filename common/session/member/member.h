@@ -51,6 +51,10 @@ struct MemberOptions {
   // leader wants the task to end. It should end the process, since nothing else
   // unblocks a task that waits for another task.
   std::function<void(absl::Status)> on_stop;
+  // Called once, on one of the member's threads, when the leader wants the task
+  // to leave and to register again for the next phase of the job. Null: the
+  // task learns it by is_phase_over().
+  std::function<void()> on_next_phase;
 };
 
 // Thread-safe. An own thread sends heartbeats from Join to Leave.
@@ -77,10 +81,11 @@ class Member {
   using TakeSnapshot = std::function<absl::StatusOr<std::function<void()>>(
       const std::string& name)>;
 
-  // Blocks until there is a lease. nullopt: the job is over. Calls
-  // `take_snapshot` when the leader orders a snapshot, and reports the result;
-  // the leader orders one only from a worker that holds the variables. Pass
-  // null if this task does not hold them. Returns an error of copying.
+  // Blocks until there is a lease. nullopt: the job, or its phase, is over.
+  //
+  // Calls `take_snapshot` when the leader orders a snapshot, and reports the
+  // result; the leader orders one only from a worker that holds the variables.
+  // Pass null if this task does not hold them. Returns an error of copying.
   absl::StatusOr<std::optional<v1::Lease>> AcquireLease(
       const TakeSnapshot& take_snapshot);
 
@@ -110,6 +115,11 @@ class Member {
   // Stops the heartbeats and leaves the job, with `reason` if it is an error.
   void Leave(const absl::Status& reason);
 
+  // Whether the leader has said that the phase of the job is over, and that the
+  // task has to register again for the next one. Asks the leader in Leave for
+  // the last time.
+  bool is_phase_over() const { return is_phase_over_; }
+
  private:
   explicit Member(MemberOptions options);
 
@@ -133,8 +143,10 @@ class Member {
   absl::Duration heartbeat_timeout_;
   std::atomic<uint64_t> activity_ = 0;
   std::atomic<uint64_t> lease_request_ = 1;
-  // Used by the heartbeat thread only.
+  std::atomic<bool> is_phase_over_ = false;
+  // Used by the heartbeat thread only, and by Leave once that has ended.
   absl::Time last_answer_;
+  bool has_told_next_phase_ = false;
 
   Mutex mutex_;
   CondVar poked_;

@@ -1,0 +1,59 @@
+#include "common/session/leader/phase_folders.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/errno_error.h"
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "common/checkpoint/checkpoint_folder.h"
+
+namespace paceline {
+namespace {
+
+// Moves a file or folder, if it is there, and replaces what `to` is.
+absl::Status MoveTo(const std::string& from, const std::string& to) {
+  std::error_code error;
+  if (!std::filesystem::exists(from, error)) return absl::OkStatus();
+  std::filesystem::remove_all(to, error);
+  if (error) return ErrnoError("cannot delete", to, error);
+  std::filesystem::rename(from, to, error);
+  return error
+             ? ErrnoError(absl::StrCat("cannot move ", from, " to"), to, error)
+             : absl::OkStatus();
+}
+
+}  // namespace
+
+std::string PhaseFolder(const std::string& output_dir, const v1::Job& job,
+                        int index) {
+  return absl::StrCat(output_dir, "/phases/", job.phases(index).name());
+}
+
+absl::StatusOr<int> UnfinishedPhase(const std::string& output_dir,
+                                    const v1::Job& job) {
+  for (int i = 0; i + 1 < job.phases_size(); ++i) {
+    const absl::Status checkpoint =
+        FindLatestCheckpoint(PhaseFolder(output_dir, job, i) + "/checkpoint")
+            .status();
+    if (absl::IsNotFound(checkpoint)) return i;
+    RETURN_IF_ERROR(checkpoint);
+  }
+  return job.phases_size() - 1;
+}
+
+absl::Status FinishPhase(const std::string& output_dir, const v1::Job& job,
+                         int index) {
+  const std::string folder = PhaseFolder(output_dir, job, index);
+  RETURN_IF_ERROR(MakeDirectories(folder));
+  for (const char* const name :
+       {"result.json", "history.csv", "steps.csv", "checkpoint"}) {
+    RETURN_IF_ERROR(MoveTo(absl::StrCat(output_dir, "/", name),
+                           absl::StrCat(folder, "/", name)));
+  }
+  RETURN_IF_ERROR(SyncDirectory(folder));
+  return SyncDirectory(output_dir);
+}
+
+}  // namespace paceline

@@ -1,0 +1,34 @@
+// Where the phases of a job leave their results. A phase that has ended well
+// has a folder of its own with its last checkpoints and its result files, so
+// the output folder always has those of the phase that runs, or of the last:
+//
+//   out/phases/head/{result.json, history.csv, checkpoint/}   finished
+//   out/{checkpoint/}                                         under way
+#ifndef PACELINE_COMMON_SESSION_LEADER_PHASE_FOLDERS_H_
+#define PACELINE_COMMON_SESSION_LEADER_PHASE_FOLDERS_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "paceline/v1/job.pb.h"
+
+namespace paceline {
+
+// The folder of the phase `index` of the job.
+std::string PhaseFolder(const std::string& output_dir, const v1::Job& job,
+                        int index);
+
+// The first phase that has not finished; the last one never counts as finished.
+// An unusable checkpoint of a finished phase is an error.
+absl::StatusOr<int> UnfinishedPhase(const std::string& output_dir,
+                                    const v1::Job& job);
+
+// Moves the results and checkpoints of the phase `index` into its folder. The
+// checkpoints come last: until they are there, the phase has not finished.
+absl::Status FinishPhase(const std::string& output_dir, const v1::Job& job,
+                         int index);
+
+}  // namespace paceline
+
+#endif  // PACELINE_COMMON_SESSION_LEADER_PHASE_FOLDERS_H_

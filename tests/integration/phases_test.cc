@@ -1,0 +1,180 @@
+// Jobs with phases: parts of the training one after the other, each with its
+// own trainable layers, optimizer and epochs.
+#include <signal.h>
+
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/harness/hand_started_cluster.h"
+#include "tests/integration/harness/small_job.h"
+#include "tests/integration/harness/time_limit.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pointwise;
+
+constexpr char kFirst[] = "{name: head, frozen: ['conv2d*'], epochs: 2}";
+constexpr char kSecond[] =
+    "{name: tune, optimizer: {SGD: {learning_rate: 0.05, momentum: 0.9}}, "
+    "initial_epoch: 2, epochs: 4}";
+
+std::vector<std::string> With(std::vector<std::string> cluster,
+                              const std::vector<std::string>& more) {
+  cluster.insert(cluster.end(), more.begin(), more.end());
+  return cluster;
+}
+
+std::vector<std::string> Phases(const std::vector<std::string>& cluster,
+                                const std::string& second = kSecond) {
+  return With(cluster, {"--set", "epochs=1", "--set",
+                        absl::StrCat("phases=[", kFirst, ", ", second, "]")});
+}
+
+void ExpectSuccess(Process process) {
+  EXPECT_EQ(process.Wait(kJobLimit), 0) << process.Errors();
+  EXPECT_THAT(process.Session(), IsEmpty());
+}
+
+const std::vector<std::string> kMirrored = {
+    "--set", "strategy=mirrored", "--set", "cluster={worker: 1}",
+    "--set", "devices=2",         "--set", "batch_size_per_replica=32"};
+const std::vector<std::string> kMultiWorker = {
+    "--set", "strategy=multi_worker_mirrored", "--set", "cluster={worker: 2}",
+    "--set", "batch_size_per_replica=32"};
+const std::vector<std::string> kServers = {
+    "--set", "cluster={ps: 2, worker: 2}", "--set", "consistency=sync",
+    "--set", "batch_size_per_replica=32"};
+
+class PhasesTest : public ::testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(PhasesTest, AreTwoJobsOneAfterTheOther) {
+  SmallJob first;
+  ExpectSuccess(first.Run(
+      With(GetParam(), {"--set", "model.layers[1].Conv2D.trainable=false",
+                        "--set", "epochs=2"})));
+  SmallJob second;
+  ExpectSuccess(second.Run(With(
+      GetParam(),
+      {"--set", absl::StrCat("weights=", first.output_dir(), "/model.keras"),
+       "--set", "optimizer={SGD: {learning_rate: 0.05, momentum: 0.9}}",
+       "--set", "initial_epoch=2", "--set", "epochs=4"})));
+
+  SmallJob job;
+  Process run = job.Run(Phases(GetParam()));
+  EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  EXPECT_THAT(run.Errors(), HasSubstr("phase 1 of 2: head"));
+  EXPECT_THAT(run.Errors(), HasSubstr("phase 2 of 2: tune"));
+  EXPECT_THAT(run.Output(), HasSubstr("Epoch 2/2"));
+  EXPECT_THAT(run.Output(), HasSubstr("Epoch 3/4"));
+
+  const nlohmann::json head =
+      ReadJson(job.output_dir() + "/phases/head/result.json");
+  EXPECT_EQ(head.at("phase"), "head");
+  EXPECT_TRUE(head.at("evaluation").is_null());
+  const nlohmann::json tune = job.Result();
+  EXPECT_EQ(tune.at("phase"), "tune");
+  EXPECT_THAT(Column(tune, "epoch"), ElementsAre(2, 3));
+  EXPECT_TRUE(std::filesystem::exists(job.output_dir() + "/model.keras"));
+  EXPECT_FALSE(
+      std::filesystem::exists(job.output_dir() + "/phases/head/model.keras"));
+  // Sums may be taken in another order.
+  EXPECT_THAT(Column(head, "loss"),
+              Pointwise(DoubleNear(1e-4), Column(first.Result(), "loss")));
+  EXPECT_THAT(Column(tune, "loss"),
+              Pointwise(DoubleNear(1e-4), Column(second.Result(), "loss")));
+  EXPECT_NEAR(tune.at("evaluation").at("loss"),
+              second.Result().at("evaluation").at("loss"), 1e-4);
+}
+
+TEST_P(PhasesTest, AKilledOneGoesOnInItsPhase) {
+  constexpr char kLong[] =
+      "{name: tune, optimizer: {SGD: {learning_rate: 0.01}}, epochs: 60}";
+  SmallJob job;
+  {
+    Process run = job.Run(Phases(GetParam(), kLong));
+    ASSERT_TRUE(WaitForEpochs(run, 2 + 3)) << run.Errors();
+    run.Signal(SIGKILL);
+    ASSERT_EQ(run.Wait(kJobLimit), 128 + SIGKILL);
+  }
+  const std::string head = job.output_dir() + "/phases/head/result.json";
+  const std::string before = ReadText(head);
+  EXPECT_THAT(before, Not(IsEmpty()));
+  Process again = job.Run(With(Phases(GetParam(), kLong), {"--resume"}));
+  EXPECT_EQ(again.Wait(kJobLimit), 0) << again.Errors();
+  EXPECT_THAT(again.Errors(), Not(HasSubstr("phase 1 of 2")));
+  EXPECT_THAT(again.Output(), Not(HasSubstr("Epoch 1/")));
+  EXPECT_EQ(ReadText(head), before);
+  EXPECT_EQ(Column(job.Result(), "epoch").size(), 60u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, PhasesTest,
+                         ::testing::Values(kMirrored, kMultiWorker, kServers));
+
+TEST(Phases, ResumeBeginsAPhaseThatHasNoCheckpoint) {
+  SmallJob job;
+  ExpectSuccess(job.Run(Phases(kMirrored)));
+  const nlohmann::json unbroken = job.Result();
+  const std::string tensors = job.LastShardTensors();
+  std::filesystem::remove_all(job.output_dir() + "/checkpoint");
+  Process again = job.Run(With(Phases(kMirrored), {"--resume"}));
+  EXPECT_EQ(again.Wait(kJobLimit), 0) << again.Errors();
+  EXPECT_THAT(again.Errors(), Not(HasSubstr("phase 1 of 2")));
+  EXPECT_THAT(Column(job.Result(), "epoch"), ElementsAre(2, 3));
+  EXPECT_EQ(job.LastShardTensors(), tensors);
+}
+
+TEST(Phases, ACheckpointOfAnotherPhaseIsRefused) {
+  SmallJob job;
+  ExpectSuccess(job.Run(Phases(kMirrored)));
+  Process again = job.Run(
+      With(Phases(kMirrored, "{name: other, epochs: 3}"), {"--resume"}));
+  EXPECT_EQ(again.Wait(kJobLimit), 2) << again.Errors();
+  EXPECT_THAT(again.Errors(), HasSubstr("of phase \"tune\"; expected one of "
+                                        "phase \"other\""));
+}
+
+TEST(Phases, RunUnderTfConfig) {
+  SmallJob job;
+  const HandStartedCluster cluster =
+      HandStartedCluster::OnLoopback(job, /*chief=*/1, /*ps=*/1, /*workers=*/2);
+  std::vector<Process> tasks;
+  tasks.push_back(cluster.Start("ps", 0));
+  tasks.push_back(cluster.Start("worker", 0));
+  tasks.push_back(cluster.Start("worker", 1));
+  Process chief = cluster.StartChief(Phases({}));
+  EXPECT_EQ(chief.Wait(kJobLimit), 0) << chief.Errors();
+  for (Process& task : tasks) {
+    EXPECT_EQ(task.Wait(kJobLimit), 0) << task.Errors();
+  }
+  EXPECT_EQ(job.Result().at("phase"), "tune");
+  EXPECT_THAT(Column(job.Result(), "epoch"), ElementsAre(2, 3));
+}
+
+TEST(Phases, RunUnderTfConfigWithoutAChief) {
+  SmallJob job;
+  const HandStartedCluster cluster =
+      HandStartedCluster::OnLoopback(job, /*chief=*/0, /*ps=*/0, /*workers=*/2);
+  const std::vector<std::string> words =
+      With(Phases({"--set", "strategy=multi_worker_mirrored"}),
+           {"--set", "cluster={worker: 2}", "--job", job.path()});
+  Process other = cluster.Start("worker", 1, words);
+  Process leader =
+      cluster.Start("worker", 0, With(words, {"--output", job.output_dir()}));
+  EXPECT_EQ(leader.Wait(kJobLimit), 0) << leader.Errors();
+  EXPECT_EQ(other.Wait(kJobLimit), 0) << other.Errors();
+  EXPECT_THAT(Column(job.Result(), "epoch"), ElementsAre(2, 3));
+}
+
+}  // namespace
+}  // namespace paceline

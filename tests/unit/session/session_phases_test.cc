@@ -1,0 +1,89 @@
+// How a session ends if another phase of the job follows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/session/leader/resume_checks.h"
+#include "common/session/machine/session.h"
+#include "tests/unit/session/session_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SessionPhasesTest : public SessionTest {
+ protected:
+  SessionPhasesTest() { options_.has_next_phase = true; }
+
+  v1::AcquireLeaseResponse::Verdict VerdictOf(TaskId task) {
+    const auto answer = TryAcquire(task, requests_[task] + 1);
+    return answer.ok() && *answer
+               ? (*answer)->verdict()
+               : v1::AcquireLeaseResponse::VERDICT_UNSPECIFIED;
+  }
+};
+
+TEST_F(SessionPhasesTest, MembersLeaveForTheNextPhase) {
+  Start();
+  auto answer = Beat(kPs0);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_FALSE(answer->next_phase());
+  EXPECT_EQ(WorkUntilIdle(kWorker0), train_examples_);
+  const auto ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_TRUE(ended->status.ok()) << ended->status;
+
+  for (const TaskId task : {kPs0, kWorker1}) {
+    answer = Beat(task);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_TRUE(answer->next_phase());
+    EXPECT_FALSE(answer->stop());
+  }
+  EXPECT_EQ(VerdictOf(kWorker1), v1::AcquireLeaseResponse::VERDICT_NEXT_PHASE);
+  for (const TaskId task : {kPs0, kWorker0, kWorker1}) {
+    EXPECT_FALSE(session_->AllGone(now_));
+    EXPECT_TRUE(Leave(task, absl::OkStatus()).ok());
+    // Until the next phase's leader is there, a task has to try again.
+    EXPECT_TRUE(absl::IsUnavailable(Register(task).status()));
+  }
+  EXPECT_TRUE(session_->AllGone(now_));
+}
+
+TEST_F(SessionPhasesTest, NoPhaseFollowsAFailure) {
+  Start();
+  session_->Stop(absl::CancelledError("stopped by a signal"), now_);
+  const auto answer = Beat(kPs0);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_FALSE(answer->next_phase());
+  EXPECT_TRUE(answer->stop());
+  EXPECT_TRUE(absl::IsCancelled(Register(kWorker1).status()));
+}
+
+TEST_F(SessionPhasesTest, ShardsTakeTheVariablesAlone) {
+  options_.restore_path = "/out/phases/head/checkpoint/step-000000000020";
+  options_.variables_only = true;
+  Create();
+  for (const ExpectedTask& task : options_.tasks) {
+    ASSERT_TRUE(Register(task.id).ok());
+  }
+  const auto order = Take<InitializeShards>();
+  ASSERT_TRUE(order);
+  EXPECT_EQ(order->restore_path, options_.restore_path);
+  EXPECT_TRUE(order->variables_only);
+}
+
+TEST(CheckPhaseTest, ACheckpointOfAnotherPhaseIsRefused) {
+  Manifest manifest;
+  EXPECT_TRUE(CheckPhase(manifest, "").ok());
+  manifest.phase = "head";
+  EXPECT_TRUE(CheckPhase(manifest, "head").ok());
+  const absl::Status status = CheckPhase(manifest, "tune");
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(status.message(),
+              HasSubstr("of phase \"head\"; expected one of phase \"tune\""));
+  EXPECT_THAT(CheckPhase(manifest, "").message(),
+              HasSubstr("expected one of a job without phases"));
+}
+
+}  // namespace
+}  // namespace paceline
