@@ -1,5 +1,6 @@
 #include "common/job/job_phases.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
@@ -21,6 +23,7 @@
 #include "common/job/trainable_layers.h"
 #include "common/optimizer/make_optimizer.h"
 #include "common/optimizer/optimizer.h"
+#include "google/protobuf/repeated_ptr_field.h"
 
 namespace paceline {
 namespace {
@@ -50,11 +53,13 @@ absl::Status CheckPhaseName(const v1::Job& job, int index) {
   const std::string& name = job.phases(index).name();
   constexpr size_t kMaxName = 128;
   if (name.empty() || name.size() > kMaxName || name[0] == '.' ||
-      absl::StrContains(name, '/')) {
+      absl::StrContains(name, '/') ||
+      std::any_of(name.begin(), name.end(), absl::ascii_iscntrl)) {
     return ConfigError(
         PathOf(index).Key("name"),
         absl::StrCat("expected 1 to ", kMaxName,
-                     " bytes without a slash or a leading dot, got ",
+                     " bytes without a slash, a control character or a leading "
+                     "dot, got ",
                      Excerpt(Value(name))));
   }
   for (int other = 0; other < index; ++other) {
@@ -66,8 +71,31 @@ absl::Status CheckPhaseName(const v1::Job& job, int index) {
   return absl::OkStatus();
 }
 
+// Each name is compared with those of all layers, so the time needs a bound.
+absl::Status CheckLayerNames(
+    const google::protobuf::RepeatedPtrField<std::string>& names,
+    const Path& path) {
+  constexpr int kMaxNames = 256;
+  constexpr size_t kMaxBytes = 256;
+  if (names.size() > kMaxNames) {
+    return ConfigError(path, absl::StrCat("expected at most ", kMaxNames,
+                                          " names, got ", names.size()));
+  }
+  for (int i = 0; i < names.size(); ++i) {
+    if (names[i].size() <= kMaxBytes) continue;
+    return ConfigError(path.Index(i),
+                       absl::StrCat("expected at most ", kMaxBytes,
+                                    " bytes, got ", names[i].size()));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckPhase(const v1::Job& job, int index) {
   RETURN_IF_ERROR(CheckPhaseName(job, index));
+  const v1::TrainingPhase& phase = job.phases(index);
+  RETURN_IF_ERROR(
+      CheckLayerNames(phase.trainable(), PathOf(index).Key("trainable")));
+  RETURN_IF_ERROR(CheckLayerNames(phase.frozen(), PathOf(index).Key("frozen")));
   ASSIGN_OR_RETURN(const v1::Job one, JobOfPhase(job, index));
   if (const absl::Status status = CheckJob(one); !status.ok()) {
     return ConfigError(PathOf(index), status.message(), status.code());

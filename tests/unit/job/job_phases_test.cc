@@ -128,7 +128,7 @@ TEST(JobPhases, NameTheLayersThatTrain) {
 }
 
 TEST(JobPhases, AreRefusedWithFieldAndReason) {
-  const std::pair<const char*, const char*> cases[] = {
+  const std::pair<std::string, const char*> cases[] = {
       {"  - {epochs: 1, trainable: [head, bass]}",
        "phases[0].trainable[1]: no layer of the model is named \"bass\"; "
        "expected one of input_layer, base, base/input_layer, base/low"},
@@ -141,6 +141,10 @@ TEST(JobPhases, AreRefusedWithFieldAndReason) {
        "phases[1].name: \"a\" is that of phases[0], too; expected another"},
       {"  - {epochs: 1, name: a/b}",
        "phases[0].name: expected 1 to 128 bytes without a slash"},
+      {"  - {epochs: 1, name: \"a\\0b\"}",
+       "phases[0].name: expected 1 to 128 bytes without a slash"},
+      {absl::StrCat("  - {epochs: 1, frozen: [", std::string(257, 'x'), "]}"),
+       "phases[0].frozen[0]: expected at most 256 bytes, got 257"},
       {"  - {epochs: 1, optimizer: {SGD: {use_ema: true}}}\n  - {epochs: 2}",
        "phases[0]: its optimizer has use_ema: true"},
       {"  - {epochs: 1, optimizer: {SGD: {learning_rate: -1}}}", "phases[0]"},
