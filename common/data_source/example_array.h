@@ -37,8 +37,8 @@ struct ExampleArray {
 };
 
 // What the feature is, after the first example, which has `list`. The caller
-// sets the spec's name and origin, and the
-// names of classes. InvalidArgument names the feature.
+// sets the spec's name and origin, and the names of classes. InvalidArgument
+// names the feature.
 absl::StatusOr<ExampleArray> DescribeFeature(const ExampleFeature& feature,
                                              const FeatureList& list);
 

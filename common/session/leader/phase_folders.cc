@@ -15,7 +15,9 @@ namespace {
 // Moves a file or folder, if it is there, and replaces what `to` is.
 absl::Status MoveTo(const std::string& from, const std::string& to) {
   std::error_code error;
-  if (!std::filesystem::exists(from, error)) return absl::OkStatus();
+  const bool is_there = std::filesystem::exists(from, error);
+  if (error) return ErrnoError("cannot look at", from, error);
+  if (!is_there) return absl::OkStatus();
   std::filesystem::remove_all(to, error);
   if (error) return ErrnoError("cannot delete", to, error);
   std::filesystem::rename(from, to, error);
