@@ -42,6 +42,11 @@ if(PACELINE_SANITIZE)
   list(APPEND PACELINE_WARNINGS -Wno-return-type)
   add_link_options(-fsanitize=${PACELINE_SANITIZE})
 endif()
+if(PACELINE_SANITIZE MATCHES undefined)
+  # These check each access, which takes a quarter of the time of a build. The address
+  # sanitizer reports a null pointer that is used, too.
+  add_compile_options(-fno-sanitize=null,alignment,vptr)
+endif()
 
 # Sanitizers build with clang, whose precompiled headers they need for the time.
 if(PACELINE_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)

@@ -48,19 +48,23 @@ void Redirect(const std::string& path, int fd) {
 }
 
 struct ProcessState {
+  std::string program;
   char state = 'Z';
   pid_t session = -1;
 };
 
-// Of /proc/<pid>/stat, whose second field may hold anything, in parentheses.
+// Of /proc/<pid>/stat, whose second field is the program's name in parentheses,
+// which may hold anything.
 ProcessState StateOf(pid_t pid) {
   const std::string stat = ReadText("/proc/" + std::to_string(pid) + "/stat");
+  const size_t begin = stat.find('(');
   const size_t end = stat.rfind(") ");
   if (end == std::string::npos) return {};
   // State, parent, group, session.
   const std::vector<std::string> fields =
       absl::StrSplit(stat.substr(end + 2), ' ');
-  return {fields[0][0], std::stoi(fields[3])};
+  return {stat.substr(begin + 1, end - begin - 1), fields[0][0],
+          std::stoi(fields[3])};
 }
 
 std::vector<pid_t> SessionOf(pid_t leader) {
@@ -72,7 +76,12 @@ std::vector<pid_t> SessionOf(pid_t leader) {
     if (pid == 0) continue;
     const ProcessState state = StateOf(pid);
     const bool is_dead = state.state == 'Z' || state.state == 'X';
-    if (state.session == leader && !is_dead) members.push_back(pid);
+    // A sanitizer starts it, and it ends a moment after the program that it
+    // serves.
+    const bool is_of_sanitizer = state.program == "llvm-symbolizer";
+    if (state.session == leader && !is_dead && !is_of_sanitizer) {
+      members.push_back(pid);
+    }
   }
   return members;
 }
