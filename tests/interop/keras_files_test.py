@@ -1,6 +1,9 @@
 """Keras models in and out: the real Keras beside the real programs.
 
-    python3 keras_files_test.py BINARIES
+    python3 keras_files_test.py BINARIES [NAME...]
+    python3 keras_files_test.py BINARIES --part PART/PARTS
+
+With --part: of the models every PARTS-th, from number PART on.
 
 For each model: Keras makes it, with random weights and moving statistics, and compiles it. A job
 goes on with its file, and so does Keras, over the same batches of Fashion-MNIST. Then the losses of
@@ -10,6 +13,7 @@ takes the weights from a checkpoint of TensorFlow, and all else from a file with
 cases go on from the optimizer's state in a checkpoint and in a legacy file, too.
 """
 
+import argparse
 import pathlib
 import sys
 import tempfile
@@ -512,8 +516,14 @@ def run_mixed(binaries, folder, name, checks):
 
 
 def main():
-    binaries = pathlib.Path(sys.argv[1]).resolve()
-    names = sys.argv[2:] or [*CASES, *SCALINGS]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("binaries", type=pathlib.Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--part", default="0/1")
+    arguments = parser.parse_args()
+    binaries = arguments.binaries.resolve()
+    part, parts = map(int, arguments.part.split("/"))
+    names = arguments.names or [*CASES, *SCALINGS][part::parts]
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         for name in names:

@@ -24,7 +24,7 @@ constexpr absl::Duration kLimit = absl::Hours(48);
 constexpr uint64_t kSeeds = 2;
 constexpr bool kRunsLarge = false;
 #else
-constexpr uint64_t kSeeds = 6;
+constexpr uint64_t kSeeds = 4;
 constexpr bool kRunsLarge = true;
 #endif
 

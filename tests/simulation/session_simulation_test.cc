@@ -24,7 +24,7 @@ constexpr absl::Duration kLimit = absl::Minutes(30);
 constexpr uint64_t kSeeds = 2;
 constexpr uint64_t kLargeSeeds = 0;
 #else
-constexpr uint64_t kSeeds = 12;
+constexpr uint64_t kSeeds = 8;
 constexpr uint64_t kLargeSeeds = 1;
 #endif
 
