@@ -51,6 +51,35 @@ void FillDefaults(const Value& document, const std::string& path,
   NamePhases(job);
 }
 
+// Applies the overrides that say which files of models there are to load, and
+// returns the others, which may change what comes from such a file.
+absl::StatusOr<std::vector<std::string>> ApplyFileOverrides(
+    absl::Span<const std::string> overrides, Value& document) {
+  std::vector<std::string> others, rest;
+  for (const std::string& each : overrides) {
+    if (!absl::StartsWith(each, "model=")) {
+      others.push_back(each);
+      continue;
+    }
+    RETURN_IF_ERROR(ApplyOverride(each, document));
+  }
+  // The layers of a model that is a file are not in the document yet.
+  const Value* const model =
+      document.is_map() ? document.Find("model") : nullptr;
+  const bool has_layers = model != nullptr && model->is_map();
+  for (std::string& each : others) {
+    const absl::string_view path =
+        absl::string_view(each).substr(0, each.find('='));
+    if (!has_layers || !absl::StartsWith(path, "model.") ||
+        !absl::EndsWith(path, ".path")) {
+      rest.push_back(std::move(each));
+      continue;
+    }
+    RETURN_IF_ERROR(ApplyOverride(each, document));
+  }
+  return rest;
+}
+
 void MakePathsAbsolute(const std::string& job_path, v1::Job& job) {
   ChangeFiles(job, [&job_path](std::string& path) {
     path = AbsolutePath(job_path, path);
@@ -91,19 +120,14 @@ absl::StatusOr<v1::Job> ReadJob(absl::string_view text, const std::string& path,
   ASSIGN_OR_RETURN(Value document,
                    ReadYaml(is_json ? JoinSurrogates(text) : std::string(text),
                             path, limits::kMaxJobBytes));
-  // Overrides may change what comes from a model's file, and name that file.
-  const auto names_model = [](const std::string& text) {
-    return absl::StartsWith(text, "model=");
-  };
-  for (const std::string& each : overrides) {
-    if (names_model(each)) RETURN_IF_ERROR(ApplyOverride(each, document));
-  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> other_overrides,
+                   ApplyFileOverrides(overrides, document));
   const absl::StatusOr<TakenFromFile> taken =
       LoadModelFile(path, options.may_read, document);
   if (!taken.ok()) return Locate(taken.status(), path, document);
   if (options.named_files != nullptr) *options.named_files = taken->files;
-  for (const std::string& each : overrides) {
-    if (!names_model(each)) RETURN_IF_ERROR(ApplyOverride(each, document));
+  for (const std::string& each : other_overrides) {
+    RETURN_IF_ERROR(ApplyOverride(each, document));
   }
   absl::StatusOr<v1::Job> job = ReadDocument(document, path, options);
   if (!job.ok()) return Locate(job.status(), path, document);

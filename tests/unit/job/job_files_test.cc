@@ -117,5 +117,20 @@ TEST(JobFiles, AsksBeforeItOpensTheModelOfAJob) {
       << inner;
 }
 
+// Else the file that the job itself names would be needed.
+TEST(JobFiles, OverridesNameOtherFilesOfInnerModels) {
+  JobReaderOptions options;
+  options.may_read = [](const JobFile& file) {
+    return absl::PermissionDeniedError(file.path + " is not for this job");
+  };
+  const absl::Status other =
+      ReadJob("model: {layers: [{Model: {path: base.json}}]}\n",
+              "/jobs/job.yaml",
+              {"model.layers[0].Model.path=/nowhere/other.json"}, options)
+          .status();
+  EXPECT_THAT(std::string(other.message()),
+              ::testing::HasSubstr("/nowhere/other.json is not for this job"));
+}
+
 }  // namespace
 }  // namespace paceline
