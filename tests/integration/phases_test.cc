@@ -23,6 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pointwise;
+using ::testing::SizeIs;
 
 constexpr char kFirst[] = "{name: head, frozen: ['conv2d*'], epochs: 2}";
 constexpr char kSecond[] =
@@ -120,6 +121,24 @@ TEST_P(PhasesTest, AKilledOneGoesOnInItsPhase) {
 
 INSTANTIATE_TEST_SUITE_P(Strategies, PhasesTest,
                          ::testing::Values(kMirrored, kMultiWorker, kServers));
+
+TEST(Phases, GoOnWithoutAWorkerThatIsLost) {
+  SmallJob job;
+  Process run = job.Run(
+      {"--set", "cluster={ps: 1, worker: 2}", "--set", "epochs=1", "--set",
+       "phases=[{name: head, epochs: 200}, {name: tune, epochs: 2}]"});
+  ASSERT_TRUE(WaitForEpochs(run, 2)) << run.Errors();
+  const pid_t worker = FindProcess(run.Session(), "worker", "--index=1");
+  ASSERT_GT(worker, 0);
+  kill(worker, SIGKILL);
+  EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  EXPECT_THAT(run.Errors(), HasSubstr("worker-1 exited with code 137"));
+  const nlohmann::json head =
+      ReadJson(job.output_dir() + "/phases/head/result.json");
+  EXPECT_THAT(Column(head, "epoch"), SizeIs(200));
+  EXPECT_THAT(Column(job.Result(), "examples"),
+              ElementsAre(kTrainExamples, kTrainExamples));
+}
 
 TEST(Phases, ResumeBeginsAPhaseThatHasNoCheckpoint) {
   SmallJob job;

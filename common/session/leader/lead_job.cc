@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@
 #include "common/export/export_checkpoint.h"
 #include "common/job/backup.h"
 #include "common/job/job_fingerprint.h"
+#include "common/job/job_model.h"
 #include "common/job/job_phases.h"
 #include "common/job/model_file.h"
 #include "common/keras/name_match.h"
@@ -257,8 +259,13 @@ class Run {
 
   Outcome RunLeader(Leader& leader) {
     bool waits_for_checkpoint = options_.leader.is_placed_by_queue;
+    // Nobody starts them again for this phase.
+    for (const auto& [task, exit_code] : exits_) {
+      leader.TaskExited(task, exit_code);
+    }
     return leader.Run([&] {
       for (const auto& [task, exit_code] : own_tasks_.TakeExits()) {
+        exits_[task] = exit_code;
         leader.TaskExited(task, exit_code);
       }
       if (!options_.interrupted()) return;
@@ -311,8 +318,21 @@ class Run {
   absl::Status BeginNextPhase(int phase) {
     LeaderOptions& leader = options_.leader;
     RETURN_IF_ERROR(SetPhase(job_, phase, leader));
+    LeaveOutLostWorkers();
     leader.process_start = MonotonicNow();
     return TakeVariables(job_, phase, leader);
+  }
+
+  // The training goes on without the own workers that have exited, if it
+  // survives their loss.
+  void LeaveOutLostWorkers() {
+    for (const auto& [task, exit_code] : own_tasks_.TakeExits()) {
+      exits_[task] = exit_code;
+    }
+    if (IsSynchronous(job_)) return;
+    std::erase_if(options_.leader.tasks, [this](const ExpectedTask& task) {
+      return task.id.type != TaskType::kPs && exits_.contains(task.id);
+    });
   }
 
   // No leader could start.
@@ -327,6 +347,8 @@ class Run {
   OwnTasks& own_tasks_;
   // Whether the tasks have started.
   bool has_started_ = false;
+  // The own tasks that have exited in any phase, with their exit codes.
+  std::map<TaskId, int> exits_;
 };
 
 // Whether the job goes on by itself where an earlier run was.
