@@ -83,7 +83,9 @@ absl::StatusOr<std::vector<StepFolder>> ListStepFolders(
   return folders;
 }
 
-bool IsGood(const std::string& folder) {
+}  // namespace
+
+bool IsGoodCheckpoint(const std::string& folder) {
   const absl::StatusOr<Manifest> manifest = ReadManifest(folder);
   if (!manifest.ok()) return false;
   return std::all_of(
@@ -95,8 +97,6 @@ bool IsGood(const std::string& folder) {
         return !error && static_cast<int64_t>(size) == shard.size_bytes;
       });
 }
-
-}  // namespace
 
 absl::StatusOr<std::string> CreateCheckpointFolder(const std::string& directory,
                                                    int64_t step) {
@@ -156,7 +156,7 @@ absl::Status DeleteOldCheckpoints(const std::string& directory, int keep) {
   for (const StepFolder& folder : folders) {
     if (good >= keep) {
       RETURN_IF_ERROR(DeleteCheckpoint(folder.path));
-    } else if (IsGood(folder.path)) {
+    } else if (IsGoodCheckpoint(folder.path)) {
       ++good;
     }
   }

@@ -34,10 +34,12 @@ absl::StatusOr<std::string> FindLatestCheckpoint(const std::string& directory);
 absl::StatusOr<std::vector<std::string>> ListCheckpoints(
     const std::string& directory);
 
+// Whether the manifest of a checkpoint can be read and its shard files have the
+// right sizes.
+bool IsGoodCheckpoint(const std::string& folder);
+
 // Deletes all but the latest `keep` good checkpoints (at least 1), and all bad
-// ones that are older. A checkpoint is good if its manifest can be read and its
-// shard files have the right sizes. So the last good checkpoint is never
-// deleted.
+// ones that are older. So the last good checkpoint is never deleted.
 absl::Status DeleteOldCheckpoints(const std::string& directory, int keep);
 
 // Deletes a checkpoint, such as one that could not be completed. Deletes the

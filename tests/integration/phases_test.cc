@@ -153,6 +153,45 @@ TEST(Phases, ResumeBeginsAPhaseThatHasNoCheckpoint) {
   EXPECT_EQ(job.LastShardTensors(), tensors);
 }
 
+// A daemon brings the outputs of an earlier start, of which the coordinator may
+// not know yet that the checkpoint was moved.
+TEST(Phases, ALeftCheckpointOfAFinishedPhaseIsPassedOver) {
+  SmallJob job;
+  ExpectSuccess(job.Run(Phases(kMirrored)));
+  const std::string tensors = job.LastShardTensors();
+  const std::string checkpoints = job.output_dir() + "/checkpoint";
+  std::filesystem::remove_all(checkpoints);
+  std::filesystem::copy(job.output_dir() + "/phases/head/checkpoint",
+                        checkpoints, std::filesystem::copy_options::recursive);
+  Process again = job.Run(With(Phases(kMirrored), {"--resume"}));
+  EXPECT_EQ(again.Wait(kJobLimit), 0) << again.Errors();
+  EXPECT_THAT(again.Errors(), Not(HasSubstr("phase 1 of 2")));
+  EXPECT_THAT(Column(job.Result(), "epoch"), ElementsAre(2, 3));
+  EXPECT_EQ(job.LastShardTensors(), tensors);
+}
+
+// Half of a finished phase's checkpoint is none.
+TEST(Phases, APhaseWithoutItsShardFilesHasNotFinished) {
+  SmallJob job;
+  ExpectSuccess(job.Run(Phases(kMirrored)));
+  const std::string head = job.output_dir() + "/phases/head/checkpoint";
+  const std::string checkpoints = job.output_dir() + "/checkpoint";
+  std::filesystem::remove_all(checkpoints);
+  std::filesystem::copy(head, checkpoints,
+                        std::filesystem::copy_options::recursive);
+  int removed = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(head)) {
+    if (entry.path().extension() != ".safetensors") continue;
+    removed += std::filesystem::remove(entry.path()) ? 1 : 0;
+  }
+  ASSERT_GT(removed, 0);
+  Process again = job.Run(With(Phases(kMirrored), {"--resume"}));
+  EXPECT_EQ(again.Wait(kJobLimit), 0) << again.Errors();
+  EXPECT_THAT(again.Errors(), HasSubstr("phase 1 of 2"));
+  EXPECT_THAT(Column(job.Result(), "epoch"), ElementsAre(2, 3));
+}
+
 TEST(Phases, ACheckpointOfAnotherPhaseIsRefused) {
   SmallJob job;
   ExpectSuccess(job.Run(Phases(kMirrored)));

@@ -382,6 +382,9 @@ absl::StatusOr<int> FindStart(const v1::Job& job, LeadJobOptions& options) {
   }
   const bool restores = trains && (phase > 0 || BackupOf(leader.job));
   if (!options.resumes && !restores) return phase;
+  if (phase > 0) {
+    RETURN_IF_ERROR(DeleteFinishedCheckpoints(leader.output_dir, job, phase));
+  }
   absl::StatusOr<std::string> latest =
       FindLatestCheckpoint(leader.output_dir + "/checkpoint");
   if (latest.ok()) {

@@ -1,13 +1,16 @@
 #include "common/session/leader/phase_folders.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/errno_error.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_folder.h"
+#include "common/checkpoint/manifest.h"
 
 namespace paceline {
 namespace {
@@ -36,13 +39,31 @@ std::string PhaseFolder(const std::string& output_dir, const v1::Job& job,
 absl::StatusOr<int> UnfinishedPhase(const std::string& output_dir,
                                     const v1::Job& job) {
   for (int i = 0; i + 1 < job.phases_size(); ++i) {
-    const absl::Status checkpoint =
-        FindLatestCheckpoint(PhaseFolder(output_dir, job, i) + "/checkpoint")
-            .status();
-    if (absl::IsNotFound(checkpoint)) return i;
-    RETURN_IF_ERROR(checkpoint);
+    const absl::StatusOr<std::string> checkpoint =
+        FindLatestCheckpoint(PhaseFolder(output_dir, job, i) + "/checkpoint");
+    if (absl::IsNotFound(checkpoint.status())) return i;
+    RETURN_IF_ERROR(checkpoint.status());
+    if (!IsGoodCheckpoint(*checkpoint)) return i;
   }
   return job.phases_size() - 1;
+}
+
+absl::Status DeleteFinishedCheckpoints(const std::string& output_dir,
+                                       const v1::Job& job, int index) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> checkpoints,
+                   ListCheckpoints(output_dir + "/checkpoint"));
+  for (const std::string& checkpoint : checkpoints) {
+    // An unusable one is for the caller to find, who may not need it.
+    const absl::StatusOr<Manifest> manifest = ReadManifest(checkpoint);
+    const auto finished = job.phases().begin() + index;
+    if (manifest.ok() && std::any_of(job.phases().begin(), finished,
+                                     [&](const v1::TrainingPhase& phase) {
+                                       return phase.name() == manifest->phase;
+                                     })) {
+      RETURN_IF_ERROR(DeleteCheckpoint(checkpoint));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status FinishPhase(const std::string& output_dir, const v1::Job& job,

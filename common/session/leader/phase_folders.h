@@ -20,7 +20,8 @@ std::string PhaseFolder(const std::string& output_dir, const v1::Job& job,
                         int index);
 
 // The first phase that has not finished; the last one never counts as finished.
-// An unusable checkpoint of a finished phase is an error.
+// A phase whose last checkpoint lacks shard files has not finished. An unusable
+// manifest is an error.
 absl::StatusOr<int> UnfinishedPhase(const std::string& output_dir,
                                     const v1::Job& job);
 
@@ -28,6 +29,12 @@ absl::StatusOr<int> UnfinishedPhase(const std::string& output_dir,
 // checkpoints come last: until they are there, the phase has not finished.
 absl::Status FinishPhase(const std::string& output_dir, const v1::Job& job,
                          int index);
+
+// Deletes from the output folder the checkpoints of phases before `index`. They
+// have folders of their own, but who brings the folder to another machine may
+// have been interrupted before what was moved is deleted.
+absl::Status DeleteFinishedCheckpoints(const std::string& output_dir,
+                                       const v1::Job& job, int index);
 
 }  // namespace paceline
 
