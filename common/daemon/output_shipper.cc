@@ -8,7 +8,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "common/base/errno_error.h"
 #include "common/base/random_access.h"
 #include "common/base/status_macros.h"
@@ -113,6 +112,8 @@ absl::Status OutputShipper::ShipCheckpoints() {
   }
   // The leader deletes old checkpoints.
   ASSIGN_OR_RETURN(const Files present, List(kCheckpointFolder));
+  // At the end of a phase it moves all of them, and only ShipAll ships those.
+  if (!IsFolder(root)) return absl::OkStatus();
   return Forget(kCheckpointFolder, present);
 }
 
@@ -122,19 +123,12 @@ absl::Status OutputShipper::ShipAll() {
   // By folder; other files under "".
   std::map<std::string, Files> checkpoints;
   for (const auto& [path, version] : files) {
-    absl::string_view name = path;
-    const bool is_of_checkpoint =
-        absl::ConsumePrefix(&name, absl::StrCat(kCheckpointFolder, "/"));
-    checkpoints[is_of_checkpoint ? std::string(name.substr(0, name.find('/')))
-                                 : ""][path] = version;
+    checkpoints[std::string(CheckpointOf(path))][path] = version;
   }
   absl::Status errors;
-  for (const auto& [name, group] : checkpoints) {
-    const bool is_checkpoint = !name.empty();
-    if (is_checkpoint &&
-        !HasManifest(group, absl::StrCat(kCheckpointFolder, "/", name))) {
-      continue;
-    }
+  for (const auto& [folder, group] : checkpoints) {
+    const bool is_checkpoint = !folder.empty();
+    if (is_checkpoint && !HasManifest(group, folder)) continue;
     const absl::Status status = Ship(group, is_checkpoint);
     if (IsTransient(status)) return status;
     Note(status, errors);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -44,6 +45,19 @@ bool IsJobPath(absl::string_view path) {
     if (part.size() > kMaxComponentBytes) return false;
   }
   return true;
+}
+
+absl::string_view CheckpointOf(absl::string_view path) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(path, '/');
+  // The place of the folder "checkpoint" in the path.
+  const size_t root = parts.size() > 1 && parts[1] == "phases" ? 3 : 1;
+  if (parts.size() <= root + 1 || parts[0] != kOutputFolder ||
+      parts[root] != "checkpoint") {
+    return "";
+  }
+  const absl::string_view name = parts[root + 1];
+  return path.substr(
+      0, static_cast<size_t>(name.data() + name.size() - path.data()));
 }
 
 absl::Status CheckJobPath(absl::string_view field, absl::string_view path,

@@ -14,6 +14,12 @@ namespace paceline {
 inline constexpr char kOutputFolder[] = "out";
 inline constexpr char kCheckpointFolder[] = "out/checkpoint";
 
+// The folder of the checkpoint that a job's file belongs to, such as
+// "out/checkpoint/step-1", or "out/phases/head/checkpoint/step-1" of a finished
+// phase; "": it belongs to none. Without its manifest, such a folder is of no
+// use. Of a path that IsJobPath.
+absl::string_view CheckpointOf(absl::string_view path);
+
 using JobFiles = google::protobuf::RepeatedPtrField<v1::JobFile>;
 
 // Whether a job may have a file of this path in its folder: it stays below, and

@@ -9,7 +9,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/task_proto.h"
@@ -65,18 +64,15 @@ absl::StatusOr<const v1::JobRecord*> JobOf(const JobQueue& queue,
 // Leaves out checkpoints that have no manifest: they were cut short.
 std::vector<v1::JobFile> WithWholeCheckpoints(
     const std::vector<v1::JobFile>& outputs) {
-  const std::string checkpoints = absl::StrCat(kCheckpointFolder, "/");
   std::set<std::string> paths;
   for (const v1::JobFile& output : outputs) paths.insert(output.path());
   std::vector<v1::JobFile> kept;
   for (const v1::JobFile& output : outputs) {
-    absl::string_view name = output.path();
-    if (absl::ConsumePrefix(&name, checkpoints) &&
-        !paths.contains(absl::StrCat(
-            checkpoints, name.substr(0, name.find('/')), "/manifest.json"))) {
-      continue;
+    const absl::string_view checkpoint = CheckpointOf(output.path());
+    if (checkpoint.empty() ||
+        paths.contains(absl::StrCat(checkpoint, "/manifest.json"))) {
+      kept.push_back(output);
     }
-    kept.push_back(output);
   }
   return kept;
 }

@@ -120,6 +120,7 @@ TEST_F(OutputShipperTest, ACheckpointGoesOnceItIsComplete) {
 
 TEST_F(OutputShipperTest, ACheckpointThatNeverBecameCompleteStays) {
   Write("out/checkpoint/step-000000000001/shard", "1");
+  Write("out/phases/head/checkpoint/step-000000000001/shard", "1");
   Write("out/result.json", "x");
   ASSERT_TRUE(shipper_->ShipAll().ok());
   EXPECT_THAT(Outputs(), ElementsAre(Pair("out/result.json", "x")));

@@ -354,6 +354,22 @@ TEST_F(ServiceServerTest, ADaemonThatWaitsGetsItsOrdersAtOnce) {
   v1::GetFileRequest file;
   file.set_sha256(named->files(0).sha256());
   EXPECT_EQ(client_->GetFile(file)->content(), "name: small");
+
+  // Checkpoints without a manifest were cut short.
+  const auto add = [&](const std::string& path) {
+    v1::AddOutputsRequest outputs;
+    *outputs.mutable_task() = all.orders(0).task();
+    *outputs.add_files() = named->files(0);
+    outputs.mutable_files(0)->set_path(path);
+    const auto added = client_->AddOutputs(outputs);
+    EXPECT_TRUE(added.ok()) << added.status();
+    const auto now = client_->GetTaskFiles(files);
+    return now.ok() ? now->files_size() : -1;
+  };
+  EXPECT_EQ(add("out/phases/head/checkpoint/step-1/shard"), 1);
+  EXPECT_EQ(add("out/checkpoint/step-2/shard"), 1);
+  EXPECT_EQ(add("out/phases/head/checkpoint/step-1/manifest.json"), 3);
+  EXPECT_EQ(add("out/checkpoint/step-2/manifest.json"), 5);
 }
 
 TEST_F(ServiceServerTest, ALaterMessageEndsTheWaitOfAnEarlierOne) {

@@ -67,6 +67,18 @@ TEST(JobPathsTest, RefusesWhatIsNoHash) {
               HasSubstr("files[0].sha256: \"../../etc\""));
 }
 
+TEST(JobPathsTest, FindsTheCheckpointOfAFile) {
+  EXPECT_EQ(CheckpointOf("out/checkpoint/step-1/a.b"), "out/checkpoint/step-1");
+  EXPECT_EQ(CheckpointOf("out/phases/head/checkpoint/step-1/manifest.json"),
+            "out/phases/head/checkpoint/step-1");
+  EXPECT_EQ(CheckpointOf("out/checkpoint/x"), "out/checkpoint/x");
+  for (const char* const path :
+       {"out", "out/checkpoint", "out/result.json", "checkpoint/step-1/a",
+        "out/phases/head/result.json", "out/phases/checkpoint/step-1/a"}) {
+    EXPECT_EQ(CheckpointOf(path), "") << path;
+  }
+}
+
 TEST(JobPathsTest, ACallMayTellOfSoManyFiles) {
   EXPECT_TRUE(CheckFileCount("files", 10'000).ok());
   EXPECT_EQ(
