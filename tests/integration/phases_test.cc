@@ -192,6 +192,34 @@ TEST(Phases, APhaseWithoutItsShardFilesHasNotFinished) {
   EXPECT_THAT(Column(job.Result(), "epoch"), ElementsAre(2, 3));
 }
 
+std::vector<std::string> BackedPhases(const std::string& delete_checkpoint) {
+  return With(kMirrored,
+              {"--set", "checkpoint=null", "--set", "epochs=1", "--set",
+               absl::StrCat("phases=[{name: head, epochs: 2, callbacks: "
+                            "[{BackupAndRestore: {delete_checkpoint: ",
+                            delete_checkpoint, "}}]}, ", kSecond, "]")});
+}
+
+TEST(Phases, TheBackupOfAnyIsDeletedAtTheEndOfTheJob) {
+  SmallJob job;
+  for (int i = 0; i < 2; ++i) {
+    Process run = job.Run(BackedPhases("true"));
+    EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+    EXPECT_THAT(run.Errors(), HasSubstr("phase 1 of 2"));
+    EXPECT_FALSE(
+        std::filesystem::exists(job.output_dir() + "/phases/head/checkpoint"));
+  }
+}
+
+TEST(Phases, TheNextOneIsToldToGoOnFromABackup) {
+  SmallJob job;
+  ExpectSuccess(job.Run(BackedPhases("false")));
+  Process again = job.Run(BackedPhases("false"));
+  EXPECT_EQ(again.Wait(kJobLimit), 0) << again.Errors();
+  EXPECT_THAT(again.Errors(), HasSubstr("goes on from "));
+  EXPECT_THAT(again.Errors(), HasSubstr("/phases/head/checkpoint/step-"));
+}
+
 TEST(Phases, ACheckpointOfAnotherPhaseIsRefused) {
   SmallJob job;
   ExpectSuccess(job.Run(Phases(kMirrored)));

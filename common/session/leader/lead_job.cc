@@ -78,14 +78,18 @@ absl::Status WriteResults(const LeadJobOptions& options, const Outcome& outcome,
   return absl::OkStatus();
 }
 
+// Whether the job, with all its phases, has trained its model.
+bool HasTrained(const LeaderOptions& leader, const Outcome& outcome) {
+  return !leader.connects_only && leader.evaluate_checkpoint.empty() &&
+         !leader.has_next_phase && outcome.status.ok();
+}
+
 // Writes the trained model from the last checkpoint of a job that has some.
 // Returns whether it did: for a model that Keras' files cannot hold there is a
 // warning, and the checkpoint.
 absl::StatusOr<bool> WriteModel(const LeaderOptions& leader,
                                 const Outcome& outcome) {
-  if (leader.connects_only || !leader.evaluate_checkpoint.empty() ||
-      leader.has_next_phase || !leader.job.has_checkpoint() ||
-      !outcome.status.ok()) {
+  if (!HasTrained(leader, outcome) || !leader.job.has_checkpoint()) {
     return false;
   }
   ASSIGN_OR_RETURN(const std::string checkpoint,
@@ -168,13 +172,25 @@ absl::Status TakeVariables(const v1::Job& job, int phase,
   return absl::OkStatus();
 }
 
-// Deletes the checkpoints of a job whose BackupAndRestore says so.
-absl::Status DeleteBackup(const LeaderOptions& leader, const v1::Job& job) {
-  const std::optional<BackupAndRestore> backup = BackupOf(leader.job);
-  if (!backup || !backup->delete_checkpoint) return absl::OkStatus();
-  const std::string folder = leader.output_dir + "/checkpoint";
-  // Of each the manifest goes first, so that none is left that looks whole and
-  // is not.
+// The BackupAndRestore of the job or of its phases, each of which makes the job
+// go on by itself where an earlier run was.
+std::vector<BackupAndRestore> BackupsOf(const v1::Job& job) {
+  std::vector<BackupAndRestore> backups;
+  const auto add = [&](const auto& callbacks) {
+    v1::Job one;
+    *one.mutable_callbacks() = callbacks;
+    if (const auto backup = BackupOf(one)) backups.push_back(*backup);
+  };
+  if (job.phases().empty()) add(job.callbacks());
+  for (const v1::TrainingPhase& phase : job.phases()) {
+    add(phase.callbacks().empty() ? job.callbacks() : phase.callbacks());
+  }
+  return backups;
+}
+
+// Deletes the folder and the checkpoints in it. Of each the manifest goes
+// first, so that none is left that looks whole and is not.
+absl::Status DeleteCheckpoints(const std::string& folder) {
   ASSIGN_OR_RETURN(const std::vector<std::string> checkpoints,
                    ListCheckpoints(folder));
   for (const std::string& checkpoint : checkpoints) {
@@ -182,11 +198,25 @@ absl::Status DeleteBackup(const LeaderOptions& leader, const v1::Job& job) {
   }
   std::error_code error;
   std::filesystem::remove_all(folder, error);
-  for (int i = 0; !error && i + 1 < job.phases_size(); ++i) {
-    std::filesystem::remove_all(
-        PhaseFolder(leader.output_dir, job, i) + "/checkpoint", error);
-  }
   return error ? ErrnoError("cannot delete", folder, error) : absl::OkStatus();
+}
+
+// Deletes the checkpoints of a job of which a BackupAndRestore says so. The
+// last phase's go first: a run that finds some of them goes on from those.
+absl::Status DeleteBackup(const LeaderOptions& leader, const v1::Job& job) {
+  const std::vector<BackupAndRestore> backups = BackupsOf(job);
+  if (std::none_of(backups.begin(), backups.end(),
+                   [](const BackupAndRestore& backup) {
+                     return backup.delete_checkpoint;
+                   })) {
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(DeleteCheckpoints(leader.output_dir + "/checkpoint"));
+  for (int i = job.phases_size() - 2; i >= 0; --i) {
+    RETURN_IF_ERROR(DeleteCheckpoints(PhaseFolder(leader.output_dir, job, i) +
+                                      "/checkpoint"));
+  }
+  return absl::OkStatus();
 }
 
 // What comes before the tasks of the job start.
@@ -301,7 +331,9 @@ class Run {
       own_tasks_.Shutdown();
     }
     own_tasks_.ShutdownEvaluator(outcome.status.ok());
-    if (written.ok() && *model) {
+    // Of a model that could not be written, the checkpoint is all there is.
+    const bool is_kept = *model || !leader.job.has_checkpoint();
+    if (written.ok() && HasTrained(leader, outcome) && is_kept) {
       const absl::Status deleted = DeleteBackup(leader, job_);
       if (!deleted.ok()) std::cerr << "warning: " << deleted.message() << "\n";
     }
@@ -351,17 +383,6 @@ class Run {
   std::map<TaskId, int> exits_;
 };
 
-// Whether the job goes on by itself where an earlier run was.
-bool HasBackup(const v1::Job& job) {
-  if (BackupOf(job)) return true;
-  return std::any_of(job.phases().begin(), job.phases().end(),
-                     [](const v1::TrainingPhase& phase) {
-                       v1::Job one;
-                       *one.mutable_callbacks() = phase.callbacks();
-                       return BackupOf(one).has_value();
-                     });
-}
-
 // Finds the phase to begin with, and the checkpoint. Returns the phase; 0 of a
 // job that has none.
 absl::StatusOr<int> FindStart(const v1::Job& job, LeadJobOptions& options) {
@@ -375,7 +396,8 @@ absl::StatusOr<int> FindStart(const v1::Job& job, LeadJobOptions& options) {
     leader.phase.clear();
   } else if (job.phases_size() > 0) {
     // A queue starts the job anew for each phase.
-    if (options.resumes || leader.is_placed_by_queue || HasBackup(job)) {
+    if (options.resumes || leader.is_placed_by_queue ||
+        !BackupsOf(job).empty()) {
       ASSIGN_OR_RETURN(phase, UnfinishedPhase(leader.output_dir, job));
     }
     RETURN_IF_ERROR(SetPhase(job, phase, leader));
@@ -388,15 +410,14 @@ absl::StatusOr<int> FindStart(const v1::Job& job, LeadJobOptions& options) {
   absl::StatusOr<std::string> latest =
       FindLatestCheckpoint(leader.output_dir + "/checkpoint");
   if (latest.ok()) {
-    if (!std::exchange(options.resumes, true)) {
-      std::cerr << "goes on from " << *latest << ", as by --resume\n";
-    }
     leader.restore_path = *std::move(latest);
   } else if (absl::IsNotFound(latest.status()) && phase > 0) {
-    options.resumes = true;
     RETURN_IF_ERROR(TakeVariables(job, phase, leader));
   } else if (options.resumes || !absl::IsNotFound(latest.status())) {
     return latest.status();
+  }
+  if (!leader.restore_path.empty() && !std::exchange(options.resumes, true)) {
+    std::cerr << "goes on from " << leader.restore_path << ", as by --resume\n";
   }
   return phase;
 }
