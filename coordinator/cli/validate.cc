@@ -174,7 +174,18 @@ void PrintJob(const v1::Job& job, const Graph& graph, std::ostream& out) {
                 ? absl::StrCat(job.global_batch_size(), " over all replicas")
                 : absl::StrCat(job.batch_size_per_replica(), " per replica"),
             out);
-  PrintLine("epochs", absl::StrCat(job.epochs()), out);
+  if (job.phases().empty()) {
+    PrintLine("epochs", absl::StrCat(job.epochs()), out);
+  }
+  for (const v1::TrainingPhase& phase : job.phases()) {
+    PrintLine(
+        "phase",
+        absl::StrCat(phase.name(), ", epochs ", phase.initial_epoch(), " to ",
+                     phase.epochs(), ", ",
+                     phase.has_optimizer() ? phase.optimizer().class_name()
+                                           : job.optimizer().class_name()),
+        out);
+  }
   PrintLine(
       "device",
       absl::StrCat(job.device(), ", ",

@@ -14,6 +14,7 @@ namespace {
 using ::nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 struct Printed {
   absl::Status status;
@@ -55,6 +56,18 @@ TEST(Validate, PrintsTheClusterAsJson) {
   EXPECT_EQ(result["job"]["model"]["layers"][1]["Conv2D"]["filters"], 32);
   EXPECT_THAT(printed.messages,
               HasSubstr("cluster.ps[0]: \"p\" has no port; taking p:2222"));
+}
+
+TEST(Validate, PrintsThePhasesInsteadOfTheEpochs) {
+  const Printed printed =
+      Call("", false,
+           {"epochs=1",
+            "phases=[{name: head, epochs: 3}, {name: tune, initial_epoch: 3, "
+            "epochs: 5, optimizer: {RMSprop: {}}}]"});
+  ASSERT_TRUE(printed.status.ok()) << printed.status;
+  EXPECT_THAT(printed.out, HasSubstr("head, epochs 0 to 3, Adam"));
+  EXPECT_THAT(printed.out, HasSubstr("tune, epochs 3 to 5, RMSprop"));
+  EXPECT_THAT(printed.out, Not(HasSubstr("epochs   ")));
 }
 
 TEST(Validate, PrintsLinesForPeople) {
