@@ -41,7 +41,8 @@ class ChunkVariables {
   // with another number of shards. Blocks get `step` as their version. Errors
   // are those of CheckpointReader.
   virtual absl::Status Restore(CheckpointReader& checkpoint, int64_t step) = 0;
-  // Restores the variables alone, from a checkpoint of any optimizer.
+  // Restores the variables alone, from a checkpoint of any optimizer; slots and
+  // versions stay.
   virtual absl::Status RestoreVariables(CheckpointReader& checkpoint) = 0;
 
   // InvalidArgument, naming the block, unless Apply can apply these gradients.

@@ -61,6 +61,11 @@ void PsService::AddControl() {
       [this](const auto& request, auto& response) {
         return shard_.Snapshot(request, response);
       });
+  AddLong<v1::ChangeVariablesRequest, v1::ChangeVariablesResponse>(
+      "ChangeVariables", limits::kMaxControlBytes,
+      [this](const auto& request, auto& response) {
+        return shard_.ChangeVariables(request, response);
+      });
   AddLong<v1::ReadCheckpointRequest, v1::ReadCheckpointResponse>(
       "ReadCheckpoint", limits::kMaxControlBytes,
       [this](const auto& request, auto& response) {

@@ -16,8 +16,9 @@
 namespace paceline {
 
 // Thread-safe. Calls that take long run on threads of their own: Initialize,
-// which may read a checkpoint; Snapshot, which waits for open pushes; and each
-// Attach. The thread that writes a checkpoint completes WriteCheckpoint.
+// and ChangeVariables, which may read a checkpoint; Snapshot, which waits for
+// open pushes; and each Attach. The thread that writes a checkpoint completes
+// WriteCheckpoint.
 class PsService : public RpcService {
  public:
   // `shard` must outlive the service.

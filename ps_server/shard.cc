@@ -23,6 +23,7 @@
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/checkpoint/manifest_content.h"
+#include "common/checkpoint/variables_order.h"
 #include "common/job/job_model.h"
 #include "common/job/model_file.h"
 #include "common/limits.h"
@@ -342,6 +343,31 @@ absl::Status Shard::Snapshot(const v1::SnapshotRequest& request,
     LogStaleness(*chunks);
   }
   response.set_step(static_cast<uint64_t>(snapshot_step_));
+  return absl::OkStatus();
+}
+
+absl::Status Shard::ChangeVariables(const v1::ChangeVariablesRequest& request,
+                                    v1::ChangeVariablesResponse& /*response*/) {
+  ASSIGN_OR_RETURN(const Chunks* const chunks, Ready());
+  const v1::VariablesOrder& order = request.order();
+  RETURN_IF_ERROR(CheckOrder(order));
+  const absl::Time deadline = MonotonicNow() + limits::kPsTimeout;
+  MutexLock order_lock(order_mutex_);
+  if (order.number() <= last_order_) return absl::OkStatus();
+  std::string folder;
+  {
+    MutexLock lock(mutex_);
+    folder = absl::StrCat(checkpoint_folder_, "/", order.checkpoint());
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointReader> checkpoint,
+                   CheckpointReader::Open(folder));
+  for (size_t c = 0; c < chunks->size(); ++c) {
+    RETURN_IF_ERROR(Annotate(
+        (*chunks)[c]->Load(deadline, *checkpoint),
+        absl::StrCat("loading ", order.checkpoint(), ", ", ChunkName(c))));
+  }
+  last_order_ = order.number();
+  LOG(INFO) << "loaded the variables of " << order.checkpoint();
   return absl::OkStatus();
 }
 

@@ -101,6 +101,14 @@ class Shard {
   void WriteCheckpoint(const v1::WriteCheckpointRequest& request,
                        Checkpointer::Done done);
 
+  // Loads the variables of a checkpoint into one chunk after another, each when
+  // its admitted pushes are applied. The slots, and the counts of updates,
+  // stay. The caller must ensure that no push arrives in between. A repeat of
+  // the last order changes nothing. InvalidArgument if the order is invalid;
+  // other errors are those of CheckpointReader. Blocks on the disk.
+  absl::Status ChangeVariables(const v1::ChangeVariablesRequest& request,
+                               v1::ChangeVariablesResponse& response);
+
   // Both block on the disk.
   absl::Status ReadCheckpoint(const v1::ReadCheckpointRequest& request,
                               v1::ReadCheckpointResponse& response) const;
@@ -152,6 +160,11 @@ class Shard {
   // The name and the answer of the last snapshot.
   std::string snapshot_name_ ABSL_GUARDED_BY(snapshot_mutex_);
   int64_t snapshot_step_ ABSL_GUARDED_BY(snapshot_mutex_) = 0;
+
+  // Locked for the whole of ChangeVariables.
+  Mutex order_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
+  // The number of the last order that was carried out.
+  uint64_t last_order_ ABSL_GUARDED_BY(order_mutex_) = 0;
 
   Checkpointer checkpointer_;
   // Under bounded staleness: tells the time to the chunks.

@@ -223,9 +223,7 @@ void ShardChunk::Fence(const v1::WorkerId& worker,
   });
 }
 
-absl::StatusOr<ShardChunk::Saved> ShardChunk::Save(
-    absl::Time deadline, std::vector<SnapshotTensor>& tensors) {
-  MutexLock lock(mutex_);
+absl::Status ShardChunk::AwaitApplied(absl::Time deadline) {
   while (applying_count_ > 0) {
     applied_.WaitFor(mutex_, deadline - MonotonicNow());
     if (applying_count_ > 0 && MonotonicNow() >= deadline) {
@@ -233,8 +231,22 @@ absl::StatusOr<ShardChunk::Saved> ShardChunk::Save(
           "waited for ", applying_count_, " pushes to be applied"));
     }
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ShardChunk::Saved> ShardChunk::Save(
+    absl::Time deadline, std::vector<SnapshotTensor>& tensors) {
+  MutexLock lock(mutex_);
+  RETURN_IF_ERROR(AwaitApplied(deadline));
   variables_->CopyTo(tensors);
   return Saved{aggregator_.step(), aggregator_.Save()};
+}
+
+absl::Status ShardChunk::Load(absl::Time deadline,
+                              CheckpointReader& checkpoint) {
+  MutexLock lock(mutex_);
+  RETURN_IF_ERROR(AwaitApplied(deadline));
+  return variables_->RestoreVariables(checkpoint);
 }
 
 Staleness ShardChunk::staleness() const {

@@ -81,6 +81,10 @@ class ShardChunk {
   absl::StatusOr<Saved> Save(absl::Time deadline,
                              std::vector<SnapshotTensor>& tensors);
 
+  // Blocks until admitted pushes are applied, and loads the variables while no
+  // push is admitted. DeadlineExceeded, or the errors of CheckpointReader.
+  absl::Status Load(absl::Time deadline, CheckpointReader& checkpoint);
+
   Staleness staleness() const;
 
  private:
@@ -105,6 +109,9 @@ class ShardChunk {
   void Handle(Event event, absl::Span<const double> squared_norms = {});
   // Asks the aggregator, and removes the pushes that end from the open ones.
   std::vector<Step> Decide(Event event);
+  // Blocks until admitted pushes are applied. DeadlineExceeded.
+  absl::Status AwaitApplied(absl::Time deadline)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   int64_t StepsApplied() const;
   // Carries out the decisions: first applies gradients, then fills answers with
   // norms (if a sum waits for Apply) or variables, then sends the answers.

@@ -43,6 +43,8 @@ struct CallbackContext {
   std::map<std::string, Direction> directions = {};
   // Whether the optimizer's learning rate is a schedule.
   bool has_rate_schedule = false;
+  // Whether the optimizer averages the variables (use_ema).
+  bool has_averages = false;
   // The names of the loss and the metrics, as the logs of training have them.
   std::set<std::string> log_names = {};
   // Whether callbacks may run programs and send to addresses: where only its
@@ -175,6 +177,9 @@ struct Decision {
   std::vector<CallbackOutput> outputs;
   // At the end of an epoch only. A checkpoint is taken for them.
   std::vector<SaveModel> saves;
+  // At the end of an epoch only: whether the model, as it is then, is kept in
+  // the place of an earlier one. See Callback::restores_kept.
+  bool keeps_model = false;
   // Why the job cannot go on, if it cannot.
   absl::Status failure;
 };
@@ -197,6 +202,10 @@ class Callback {
 
   // Whether BatchEnded is called.
   virtual bool hears_batches() const { return false; }
+
+  // Whether the model gets back the variables that were kept last
+  // (Decision::keeps_model) when training ends. At most one callback keeps any.
+  virtual bool restores_kept() const { return false; }
 
   // Events. The next epoch does not begin before an EpochEnded is over.
   virtual void TrainingBegan(Decision& decision);

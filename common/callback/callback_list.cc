@@ -30,6 +30,12 @@ bool CallbackList::hears_batches() const {
   });
 }
 
+bool CallbackList::restores_kept() const {
+  return absl::c_any_of(callbacks_, [](const auto& callback) {
+    return callback->restores_kept();
+  });
+}
+
 Decision CallbackList::Tell(
     absl::FunctionRef<void(Callback&, Decision&)> event) {
   Decision decision;

@@ -25,6 +25,8 @@ class CallbackList {
 
   // Whether a callback does.
   bool hears_batches() const;
+  // Whether a callback does; see Callback.
+  bool restores_kept() const;
 
   // See Callback. They return what was decided.
   Decision TrainingBegan();

@@ -1,5 +1,5 @@
-// Ends training once a value no longer gets better, as
-// keras.callbacks.EarlyStopping does.
+// Ends training once a value no longer gets better, and may give the model back
+// the variables of its best epoch, as keras.callbacks.EarlyStopping does.
 #ifndef PACELINE_COMMON_CALLBACK_EARLY_STOPPING_H_
 #define PACELINE_COMMON_CALLBACK_EARLY_STOPPING_H_
 
@@ -22,6 +22,10 @@ class EarlyStopping final : public MonitorCallback {
   static const FieldTable<EarlyStopping>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
+  absl::Status Prepare(const CallbackContext& context,
+                       const Path& path) override;
+  // As in Keras also if training has not ended early.
+  bool restores_kept() const override { return best_epoch_.has_value(); }
   void EpochEnded(EpochEnd& end, Decision& decision) override;
   void TrainingEnded(Decision& decision) override;
   nlohmann::json Save() const override;
@@ -30,10 +34,13 @@ class EarlyStopping final : public MonitorCallback {
   int64_t patience = 0;
   int64_t verbose = 0;
   std::optional<double> baseline;
+  bool restore_best_weights = false;
   int64_t start_from_epoch = 0;
 
  private:
   std::optional<double> best_;
+  // The epoch, from 0, whose model was kept last; nullopt: none.
+  std::optional<int> best_epoch_;
   // Epochs since the last improvement.
   int64_t wait_ = 0;
   // The epoch, from 0, that ended training in this process; 0: none.

@@ -100,6 +100,9 @@ CallbackContext ContextOf(const v1::Job& job,
   const auto rate = optimizer.find("learning_rate");
   context.has_rate_schedule =
       rate != optimizer.end() && rate->second.has_struct_value();
+  const auto averages = optimizer.find("use_ema");
+  context.has_averages =
+      averages != optimizer.end() && averages->second.bool_value();
   context.directions["loss"] = Direction::kDown;
   context.log_names.insert("loss");
   for (const OutputSpec& output : outputs) {
@@ -118,6 +121,7 @@ absl::StatusOr<std::unique_ptr<CallbackList>> MakeCallbacks(
   std::vector<CallbackPtr> callbacks;
   std::set<std::string> outputs;
   bool has_backup = false;
+  bool keeps_model = false;
   for (int i = 0; i < job.callbacks_size(); ++i) {
     const Path path = Path("callbacks").Index(i);
     ASSIGN_OR_RETURN(CallbackPtr callback,
@@ -129,6 +133,13 @@ absl::StatusOr<std::unique_ptr<CallbackList>> MakeCallbacks(
       }
       // The job's checkpoints (common/job/backup.h), nothing that hears events.
       continue;
+    }
+    if (callback->class_name() == EarlyStopping::kClassName &&
+        static_cast<const EarlyStopping&>(*callback).restore_best_weights &&
+        std::exchange(keeps_model, true)) {
+      return ConfigError(path.Key("restore_best_weights"),
+                         "got true, as an earlier callback has; expected one "
+                         "callback with it");
     }
     const std::string output = callback->output_path();
     if (!output.empty() && !outputs.insert(output).second) {

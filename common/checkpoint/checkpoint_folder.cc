@@ -148,13 +148,15 @@ absl::StatusOr<std::string> FindLatestCheckpoint(const std::string& directory) {
   return candidates.back();
 }
 
-absl::Status DeleteOldCheckpoints(const std::string& directory, int keep) {
+absl::Status DeleteOldCheckpoints(const std::string& directory, int keep,
+                                  absl::string_view spared) {
   CHECK_GE(keep, 1);
   ASSIGN_OR_RETURN(const std::vector<StepFolder> folders,
                    ListStepFolders(directory));
   int good = 0;
   for (const StepFolder& folder : folders) {
     if (good >= keep) {
+      if (FolderName(folder.step, folder.attempt) == spared) continue;
       RETURN_IF_ERROR(DeleteCheckpoint(folder.path));
     } else if (IsGoodCheckpoint(folder.path)) {
       ++good;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "common/checkpoint/checkpoint_folder.h"
 #include "common/checkpoint/object_reader.h"
 #include "common/limits.h"
 #include "common/safetensors/safetensors.h"
@@ -61,16 +62,18 @@ json ToJson(const Manifest& manifest) {
   json job = {{"name", manifest.job_name},
               {"fingerprint", manifest.job_fingerprint}};
   if (!manifest.phase.empty()) job["phase"] = manifest.phase;
-  return {{"format", kFormat},
-          {"trained", TrainedToJson(manifest.trained)},
-          {"version", kVersion},
-          {"job", std::move(job)},
-          {"step", manifest.step},
-          {"dtype", std::string(SafetensorsDtype(manifest.type))},
-          {"slots", manifest.slot_names},
-          {"shards", std::move(shards)},
-          {"variables", std::move(variables)},
-          {"session", *manifest.session}};
+  json document = {{"format", kFormat},
+                   {"trained", TrainedToJson(manifest.trained)},
+                   {"version", kVersion},
+                   {"job", std::move(job)},
+                   {"step", manifest.step},
+                   {"dtype", std::string(SafetensorsDtype(manifest.type))},
+                   {"slots", manifest.slot_names},
+                   {"shards", std::move(shards)},
+                   {"variables", std::move(variables)},
+                   {"session", *manifest.session}};
+  if (!manifest.kept.empty()) document["kept"] = manifest.kept;
+  return document;
 }
 
 absl::Status CheckShardFile(const std::string& folder, const ShardFile& shard) {
@@ -246,6 +249,12 @@ absl::StatusOr<Manifest> FromJson(const json& document) {
       return reader.Error("variables", "unique names");
     }
     manifest.variables.push_back(std::move(variable));
+  }
+  if (document.contains("kept")) {
+    ASSIGN_OR_RETURN(manifest.kept, reader.String("kept"));
+    if (!CheckCheckpointName(manifest.kept).ok()) {
+      return reader.Error("kept", "the name of a checkpoint's folder");
+    }
   }
   ASSIGN_OR_RETURN(const json* session, reader.Object("session"));
   manifest.session = std::make_shared<const json>(*session);

@@ -75,6 +75,9 @@ struct Manifest {
   std::vector<std::string> slot_names;
   std::vector<ShardFile> shards;
   std::vector<StoredVariable> variables;
+  // The name of the checkpoint's folder, beside this one's or this one itself,
+  // whose variables a callback has kept; "": none.
+  std::string kept;
   // The session's state, a JSON object. Never null.
   std::shared_ptr<const nlohmann::json> session;
 };

@@ -32,6 +32,8 @@ class CoordinatorClient {
       const v1::HeartbeatRequest& request, absl::Duration timeout);
   absl::StatusOr<v1::ReportCheckpointResponse> ReportCheckpoint(
       const v1::ReportCheckpointRequest& request, absl::Duration timeout);
+  absl::StatusOr<v1::ReportOrderResponse> ReportOrder(
+      const v1::ReportOrderRequest& request, absl::Duration timeout);
   absl::StatusOr<v1::LeaveResponse> Leave(const v1::LeaveRequest& request,
                                           absl::Duration timeout);
 

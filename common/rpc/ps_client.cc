@@ -280,6 +280,7 @@ PACELINE_PS_CALL(Admit)
 PACELINE_PS_CALL(Fence)
 PACELINE_PS_CALL(Snapshot)
 PACELINE_PS_CALL(WriteCheckpoint)
+PACELINE_PS_CALL(ChangeVariables)
 PACELINE_PS_CALL(ReadCheckpoint)
 PACELINE_PS_CALL(DiscardCheckpoint)
 #undef PACELINE_PS_CALL

@@ -70,6 +70,9 @@ class PsClient {
   void WriteCheckpoint(const v1::WriteCheckpointRequest& request,
                        v1::WriteCheckpointResponse* response,
                        absl::Duration timeout, CallDone done);
+  void ChangeVariables(const v1::ChangeVariablesRequest& request,
+                       v1::ChangeVariablesResponse* response,
+                       absl::Duration timeout, CallDone done);
   void ReadCheckpoint(const v1::ReadCheckpointRequest& request,
                       v1::ReadCheckpointResponse* response,
                       absl::Duration timeout, CallDone done);

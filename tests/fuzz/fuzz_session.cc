@@ -242,7 +242,13 @@ void FuzzSession::HearMember(FuzzInput& input) {
       request.mutable_file()->set_size_bytes(input.Number());
       request.mutable_file()->set_step(input.Number());
       *request.mutable_error() = FuzzError(input);
-      return session_->ReportCheckpoint(request).IgnoreError();
+      session_->ReportCheckpoint(request).IgnoreError();
+      // Takes no bytes, either.
+      v1::ReportOrderRequest order;
+      *order.mutable_member() = member;
+      order.set_number(request.file().step());
+      *order.mutable_error() = request.error();
+      return session_->ReportOrder(order, now_).IgnoreError();
     }
     default: {
       v1::LeaveRequest request;
@@ -264,6 +270,9 @@ void FuzzSession::Act(FuzzInput& input) {
       CHECK(checkpoint->state->is_object());
       session_->SnapshotTaken(absl::OkStatus(), now_);
       session_->CheckpointWritten(absl::OkStatus(), now_);
+    } else if (const auto* change = std::get_if<ChangeVariables>(&action)) {
+      CHECK_GT(change->order.number(), 0);
+      session_->VariablesChanged(absl::OkStatus(), now_);
     } else if (const auto* ended = std::get_if<Ended>(&action)) {
       CHECK(!ended->task || IsOfTheJob(*ended->task));
       const std::optional<Blame> blame = BlameOf(ended->status);

@@ -74,14 +74,16 @@ TEST(HostileTest, AStrangerCanNeitherReadNorWriteNorEndAJob) {
   ASSERT_TRUE(WaitForEpochs(chief, 2)) << chief.Errors();
   for (const char* method :
        {"Initialize", "Push", "Apply", "Pull", "Attach", "Fence", "Snapshot",
-        "WriteCheckpoint", "ReadCheckpoint", "DiscardCheckpoint"}) {
+        "WriteCheckpoint", "ChangeVariables", "ReadCheckpoint",
+        "DiscardCheckpoint"}) {
     EXPECT_EQ(Call(cluster.AddressOf("ps", 0),
                    absl::StrCat("ParameterServerService/", method)),
               grpc::StatusCode::UNAUTHENTICATED)
         << method;
   }
-  for (const char* method : {"Register", "AwaitStart", "AcquireLease",
-                             "Heartbeat", "ReportCheckpoint", "Leave"}) {
+  for (const char* method :
+       {"Register", "AwaitStart", "AcquireLease", "Heartbeat",
+        "ReportCheckpoint", "ReportOrder", "Leave"}) {
     EXPECT_EQ(Call(cluster.AddressOf("chief", 0),
                    absl::StrCat("CoordinatorService/", method)),
               grpc::StatusCode::UNAUTHENTICATED)

@@ -37,7 +37,8 @@ MODEL = small_model()
 
 
 def run(callback, epochs):
-    """Until the callback ends training: which epoch did, and what was printed and warned."""
+    """Until the callback ends training: which epoch did, what was printed and warned, and the
+    epoch whose weights the model has then."""
     printed = []
     io_utils.print_msg = lambda text, line_break=True: printed.append(text)
     MODEL.stop_training = False
@@ -47,18 +48,24 @@ def run(callback, epochs):
         warnings.simplefilter("default")
         callback.on_train_begin()
         for epoch, logs in enumerate(epochs):
+            MODEL.set_weights([numpy.full_like(each, epoch) for each in MODEL.get_weights()])
             callback.on_epoch_end(epoch, dict(logs))
             if MODEL.stop_training:
                 stopped = epoch
                 break
         callback.on_train_end()
-    return stopped, printed, [str(each.message) for each in warned]
+    weights = int(MODEL.get_weights()[0][0, 0])
+    return stopped, printed, [str(each.message) for each in warned], weights
 
 
 def early_stopping(name, config, epochs):
-    stopped, printed, warned = run(keras.callbacks.EarlyStopping(**config), epochs)
+    stopped, printed, warned, weights = run(keras.callbacks.EarlyStopping(**config), epochs)
     return {"name": name, "config": config, "epochs": epochs, "stopped": stopped,
-            "printed": printed, "warned": warned}
+            "printed": printed, "warned": warned, "weights": weights}
+
+
+def restoring(name, config, epochs):
+    return early_stopping(name, {**config, "restore_best_weights": True, "verbose": 1}, epochs)
 
 
 def series(key, values):
@@ -107,6 +114,22 @@ def early_stopping_cases():
         early_stopping("a value that some epochs lack", {"patience": 2},
                        [{"val_loss": 1.0}, {"loss": 1.0}, {"val_loss": 1.5}, {"loss": 1.0},
                         {"val_loss": 1.5}]),
+        restoring("the best epoch's weights come back", {"patience": 2},
+                  series("val_loss", falling_then_flat)),
+        restoring("also if training does not end early", {"patience": 9},
+                  series("val_loss", [1.0, 0.5, 0.6, 0.7])),
+        restoring("the last epoch is the best", {}, series("val_loss", [1.0, 0.5, 0.4])),
+        restoring("the first epoch is the best", {"patience": 2},
+                  series("val_loss", [0.1, 0.5, 0.4])),
+        restoring("those that do not count are not the best",
+                  {"start_from_epoch": 2, "patience": 2},
+                  series("val_loss", [0.1, 0.2, 0.5, 0.4, 0.6, 0.6])),
+        restoring("no epoch counts", {"start_from_epoch": 9}, series("val_loss", [0.1, 0.2])),
+        restoring("no epoch has a value", {}, series("loss", [0.1, 0.2])),
+        restoring("a baseline that is not reached, again", {"baseline": 0.3, "patience": 3},
+                  series("val_loss", [1.0, 0.9, 0.8, 0.85, 0.7])),
+        restoring("no number at first, which is the best", {"patience": 2},
+                  series("val_loss", [math.nan, 0.5, 0.4])),
     ]
 
 

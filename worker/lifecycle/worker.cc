@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/exit_code.h"
 #include "common/base/simd.h"
 #include "common/base/status_macros.h"
@@ -25,6 +26,7 @@
 #include "worker/collective/memory_transport.h"
 #include "worker/collective/shared_memory_transport.h"
 #include "worker/evaluation/checkpoint_strategy.h"
+#include "worker/lifecycle/load_replica.h"
 #include "worker/lifecycle/local_checkpoints.h"
 #include "worker/lifecycle/replica_hub.h"
 #include "worker/setup/datasets.h"
@@ -352,20 +354,45 @@ class WorkerTask {
     if (shares_statistics()) replicas_[device]->statistics->Abort(status);
   }
 
+  // The leader's order: no step is under way in any replica.
+  absl::Status ChangeVariables(const v1::VariablesOrder& order) {
+    const std::string path = absl::StrCat(registration().checkpoint_folder(),
+                                          "/", order.checkpoint());
+    for (const std::unique_ptr<Replica>& replica : replicas_) {
+      if (replica->variables == nullptr) continue;
+      Transport* const peers =
+          has_peers() ? transports_.front().get() : nullptr;
+      member_.SetWaitingFor(peers == nullptr || rank() == 0
+                                ? ""
+                                : "the variables of the first worker");
+      RETURN_IF_ERROR(LoadReplica(
+          path, /*reads=*/rank() == 0, peers, replica->model.graph.variables,
+          replica->plan.layout(), *replica->variables, *replica->stream));
+    }
+    member_.SetWaitingFor("");
+    return absl::OkStatus();
+  }
+
   // Runs each replica on a thread of its own; the first one on this thread.
   absl::Status RunReplicas() {
     Member::TakeSnapshot take_snapshot;
+    Member::ChangeVariables change_variables;
     if (checkpoints_ != nullptr) {
+      change_variables = [this](const v1::VariablesOrder& order) {
+        return ChangeVariables(order);
+      };
       take_snapshot = [this](const std::string& name) {
         return checkpoints_->Take(name);
       };
     }
     ReplicaHub hub(
         device_count(), member_,
-        [this, take_snapshot]() -> absl::StatusOr<std::optional<v1::Lease>> {
+        [this, take_snapshot,
+         change_variables]() -> absl::StatusOr<std::optional<v1::Lease>> {
           if (leaves()) return std::nullopt;
-          ASSIGN_OR_RETURN(std::optional<v1::Lease> lease,
-                           member_.AcquireLease(take_snapshot));
+          ASSIGN_OR_RETURN(
+              std::optional<v1::Lease> lease,
+              member_.AcquireLease(take_snapshot, change_variables));
           if (!lease) knows_end_ = true;
           return lease;
         });

@@ -67,6 +67,7 @@ void CheckpointTaker::Take(const TakeCheckpoint& action) {
   manifest_.step = action.step;
   manifest_.session = action.state;
   const std::string name = std::filesystem::path(folder_).filename().string();
+  if (action.is_kept) manifest_.kept = name;
   shard_steps_ = action.shard_steps;
   holders_.Snapshot(name,
                     [this](const absl::StatusOr<std::vector<int64_t>>& steps) {
@@ -121,7 +122,8 @@ absl::Status CheckpointTaker::Complete(std::vector<ShardFile> files) {
   manifest_.shards = std::move(files);
   RETURN_IF_ERROR(WriteManifest(folder_, manifest_));
   // The new checkpoint is good even if deleting old ones fails.
-  const absl::Status deleted = DeleteOldCheckpoints(directory_, keep_);
+  const absl::Status deleted =
+      DeleteOldCheckpoints(directory_, keep_, manifest_.kept);
   if (!deleted.ok()) LOG(WARNING) << deleted.message();
   return absl::OkStatus();
 }

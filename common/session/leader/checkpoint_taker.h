@@ -46,7 +46,8 @@ absl::Status CheckShardFiles(int64_t step, absl::Span<const ShardFile> files,
 class CheckpointTaker {
  public:
   // Checkpoints are written below `directory`; the last `keep` stay. `manifest`
-  // has the fields that are equal in all checkpoints of the job. `session`,
+  // has the fields that are equal in all checkpoints of the job, and the one
+  // that is kept, which stays until a later one is. `session`,
   // `holders` and `saver` must outlive the taker.
   CheckpointTaker(std::string directory, int keep, Manifest manifest,
                   SharedSession& session, VariableHolders& holders,
@@ -57,6 +58,9 @@ class CheckpointTaker {
   // Completes a checkpoint whose files are on disk. The saver writes its files
   // before the next one is taken, which may delete the folder. Call it often.
   void Poll();
+
+  // The name of the checkpoint that is kept; "": none.
+  const std::string& kept() const { return manifest_.kept; }
 
   // The checkpoints that were begun but not written.
   const LostCheckpoints& lost() const { return lost_; }

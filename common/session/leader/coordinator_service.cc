@@ -104,6 +104,14 @@ void CoordinatorService::AddReports() {
           return state.ReportCheckpoint(request);
         }));
       });
+  AddMessages<v1::ReportOrderRequest, v1::ReportOrderResponse>(
+      "ReportOrder", limits::kMaxControlBytes,
+      [this](const v1::ReportOrderRequest& request,
+             v1::ReportOrderResponse& /*response*/, const Done& done) {
+        done(session_.Handle([&](Session& state, absl::Time now) {
+          return state.ReportOrder(request, now);
+        }));
+      });
   AddMessages<v1::LeaveRequest, v1::LeaveResponse>(
       "Leave", limits::kMaxControlBytes,
       [this](const v1::LeaveRequest& request, v1::LeaveResponse& /*response*/,

@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 #include <variant>
 
@@ -14,6 +15,7 @@
 #include "common/checkpoint/checkpoint_folder.h"
 #include "common/checkpoint/manifest.h"
 #include "common/checkpoint/object_reader.h"
+#include "common/checkpoint/variables_order.h"
 #include "common/cluster/blame.h"
 #include "common/cluster/task_proto.h"
 #include "common/config/json_value.h"
@@ -49,15 +51,18 @@ absl::StatusOr<ShardPlan> MakePlan(const LeaderOptions& options,
                      std::max(1, CountPs(options.tasks)), sizeof(float));
 }
 
-// The fields that all checkpoints of the job have in common.
+// The fields that all checkpoints of the job have in common, and what the first
+// ones have of the one to resume from; null: it starts anew.
 Manifest MakeManifest(const LeaderOptions& options, const JobModel& model,
-                      const Optimizer& optimizer, const ShardPlan& plan) {
+                      const Optimizer& optimizer, const ShardPlan& plan,
+                      const Manifest* restored) {
   Manifest manifest;
   manifest.job_name = options.job.name();
   manifest.phase = options.phase;
   manifest.job_fingerprint = JobFingerprint(options.job);
   manifest.trained = TrainedPart(options.job);
   manifest.slot_names = optimizer.slot_names();
+  if (restored != nullptr) manifest.kept = restored->kept;
   manifest.variables = StoredVariables(model.graph.variables, plan);
   return manifest;
 }
@@ -114,6 +119,13 @@ absl::StatusOr<std::optional<Manifest>> ReadRestored(
   RETURN_IF_ERROR(
       Annotate(CheckAccumulation(manifest, optimizer),
                absl::StrCat("cannot resume from ", options.restore_path)));
+  if (!manifest.kept.empty()) {
+    const std::filesystem::path folder(options.restore_path);
+    RETURN_IF_ERROR(Annotate(
+        ReadManifest((folder.parent_path() / manifest.kept).string()).status(),
+        absl::StrCat("cannot resume from ", options.restore_path,
+                     ", which needs the variables of the best epoch")));
+  }
   return std::optional<Manifest>(std::move(manifest));
 }
 
@@ -201,7 +213,8 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   ASSIGN_OR_RETURN(Listener listener, OpenListener(options));
   const auto guard = std::make_shared<CallGuard>(options.secret);
   guard->SetJob(identity);
-  Manifest manifest = MakeManifest(options, *model, *optimizer, plan);
+  Manifest manifest = MakeManifest(options, *model, *optimizer, plan,
+                                   restored ? &*restored : nullptr);
   std::unique_ptr<Leader> leader(
       new Leader(std::move(options), std::move(model), std::move(manifest),
                  identity, std::move(session)));
@@ -377,6 +390,26 @@ void Leader::CarryOut(const TakeCheckpoint& action) {
   // The callbacks' state counts bytes that are not in their files.
   if (!callbacks_status_.ok()) return;
   checkpoints_->Take(action);
+}
+
+void Leader::CarryOut(const ChangeVariables& action) {
+  v1::VariablesOrder order = action.order;
+  order.set_checkpoint(checkpoints_->kept());
+  const absl::Status known = CheckOrder(order);
+  if (!known.ok() || shards_ == nullptr) {
+    return session_.Handle([&](Session& session, absl::Time now) {
+      if (!known.ok()) return session.VariablesChanged(known, now);
+      session.OrderVariables(order, now);
+    });
+  }
+  shards_->ChangeVariables(
+      order,
+      [this](const absl::StatusOr<std::vector<v1::ChangeVariablesResponse>>&
+                 answers) {
+        session_.Handle([&](Session& session, absl::Time now) {
+          session.VariablesChanged(answers.status(), now);
+        });
+      });
 }
 
 void Leader::CarryOut(const CheckpointReported& action) {

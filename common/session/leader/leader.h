@@ -130,6 +130,7 @@ class Leader {
   void CarryOut(const AdmitWorkers& action);
   void CarryOut(const FenceWorker& action);
   void CarryOut(const TakeCheckpoint& action);
+  void CarryOut(const ChangeVariables& action);
   void CarryOut(const CheckpointReported& action);
   void CarryOut(const EpochBegan& action);
   void CarryOut(const EpochEnded& action);

@@ -133,6 +133,14 @@ void ShardCalls::Fence(const v1::WorkerId& worker, absl::Duration timeout,
   CallAll(&PsClient::Fence, request, timeout, std::move(done));
 }
 
+void ShardCalls::ChangeVariables(const v1::VariablesOrder& order,
+                                 Done<v1::ChangeVariablesResponse> done) {
+  v1::ChangeVariablesRequest request;
+  *request.mutable_order() = order;
+  CallAll(&PsClient::ChangeVariables, request, limits::kCheckpointTimeout,
+          std::move(done));
+}
+
 void ShardCalls::Snapshot(const std::string& path, SnapshotDone done) {
   v1::SnapshotRequest request;
   request.set_name(path);

@@ -47,6 +47,9 @@ class ShardCalls : public VariableHolders {
              Done<v1::AdmitResponse> done);
   void Fence(const v1::WorkerId& worker, absl::Duration timeout,
              Done<v1::FenceResponse> done);
+  // `done` is called within limits::kCheckpointTimeout.
+  void ChangeVariables(const v1::VariablesOrder& order,
+                       Done<v1::ChangeVariablesResponse> done);
   void Snapshot(const std::string& path, SnapshotDone done) override;
   // A relative `folder` may be one on the leader's machine only: shards on
   // others have written into folders of their own, and a thread collects their

@@ -135,6 +135,7 @@ void CallbackFlow::Obey(Decision decision, std::vector<Action>& actions) {
   if (decision.learning_rate) SetLearningRate(*decision.learning_rate);
   failure_.Update(decision.failure);
   saves_.insert(saves_.end(), decision.saves.begin(), decision.saves.end());
+  keeps_model_ |= decision.keeps_model;
   if (decision.outputs.empty()) return;
   for (const CallbackOutput& output : decision.outputs) {
     const auto* const run = std::get_if<RunCommand>(&output);

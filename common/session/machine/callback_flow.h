@@ -67,6 +67,16 @@ class CallbackFlow {
   bool awaits_checkpoint() const { return !saves_.empty(); }
   // These files, which the checkpoint that is being taken is for.
   std::vector<SaveModel> TakeSaves() { return std::exchange(saves_, {}); }
+  // Whether the model, as it is after this epoch, is to be kept by a
+  // checkpoint.
+  bool keeps_model() const { return keeps_model_; }
+  // The same, of the checkpoint that is being taken.
+  bool TakeKeepsModel() { return std::exchange(keeps_model_, false); }
+  // Whether the model gets back variables of an earlier epoch when training
+  // ends.
+  bool RestoresKept() const {
+    return callbacks_->restores_kept() && !keeps_model_;
+  }
   // Why the job cannot go on: a callback says so, a program has failed, or no
   // step can have the learning rate that was decided.
   const absl::Status& failure() const { return failure_; }
@@ -95,6 +105,7 @@ class CallbackFlow {
   bool stopped_ = false;
   std::optional<double> learning_rate_;
   std::vector<SaveModel> saves_;
+  bool keeps_model_ = false;
   absl::Status failure_;
 };
 

@@ -39,17 +39,19 @@ bool CheckpointFlow::IsBehind(int64_t steps) const {
 }
 
 void CheckpointFlow::Take(const SavedSession& saved,
-                          std::vector<SaveModel> saves, bool is_last,
-                          std::vector<Action>& actions) {
+                          std::vector<SaveModel> saves, bool is_kept,
+                          bool is_last, std::vector<Action>& actions) {
   CHECK(!is_writing_);
   saved_steps_ = saved.steps;
   awaits_snapshot_ = true;
   is_writing_ = true;
   writes_last_ = is_last;
+  writes_kept_ = is_kept;
   TakeCheckpoint checkpoint;
   checkpoint.step = saved.steps;
   checkpoint.state = std::make_shared<const nlohmann::json>(ToJson(saved));
   checkpoint.saves = std::move(saves);
+  checkpoint.is_kept = is_kept;
   actions.emplace_back(std::move(checkpoint));
 }
 
@@ -63,6 +65,9 @@ absl::Status CheckpointFlow::Written(const absl::Status& status,
   if (status.ok()) return status;
   if (writes_last_) {
     return Annotate(status, "the last checkpoint was not written");
+  }
+  if (writes_kept_) {
+    return Annotate(status, "the checkpoint of the best epoch was not written");
   }
   actions.emplace_back(Notice{
       absl::StrCat("a checkpoint was not written, the one before it stays: ",

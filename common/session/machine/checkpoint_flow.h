@@ -31,14 +31,14 @@ class CheckpointFlow {
   bool IsBehind(int64_t steps) const;
   void GoOnFrom(int64_t steps) { saved_steps_ = steps; }
 
-  // Orders the checkpoint of `saved`; none is under way. `is_last`: the job
-  // takes no other.
+  // Orders the checkpoint of `saved`; none is under way. `is_kept`: see
+  // TakeCheckpoint. `is_last`: the job takes no other.
   void Take(const SavedSession& saved, std::vector<SaveModel> saves,
-            bool is_last, std::vector<Action>& actions);
+            bool is_kept, bool is_last, std::vector<Action>& actions);
   // Returns whether a snapshot was awaited.
   bool SnapshotTaken();
-  // Returns the error if this was the last checkpoint of the job; another one
-  // is a Notice.
+  // Returns the error if this was the last checkpoint of the job, or is kept;
+  // another one is a Notice.
   absl::Status Written(const absl::Status& status,
                        std::vector<Action>& actions);
   bool awaits_snapshot() const { return awaits_snapshot_; }
@@ -54,6 +54,7 @@ class CheckpointFlow {
   bool awaits_snapshot_ = false;
   bool is_writing_ = false;
   bool writes_last_ = false;
+  bool writes_kept_ = false;
 };
 
 }  // namespace paceline

@@ -141,6 +141,9 @@ bool JobFlow::has_ended_early() const {
       return false;
     case Stage::kEpochEnded:
       return !checkpoints_.has_policy() && !callbacks_.awaits_checkpoint();
+    case Stage::kRestoring:
+      // The last checkpoint follows.
+      return !checkpoints_.has_policy() && !checkpoints_.is_writing();
     default:
       return !checkpoints_.is_writing();
   }
@@ -206,6 +209,17 @@ void JobFlow::SnapshotTaken(absl::Time now) {
   if (!checkpoints_.SnapshotTaken()) return;
   if (table_) {
     stage_ = Stage::kTraining;
+  } else {
+    BeginNext(now);
+  }
+  Advance(now);
+}
+
+void JobFlow::VariablesChanged(absl::Time now) {
+  if (!std::exchange(awaits_order_, false)) return;
+  has_kept_ = true;
+  if (checkpoints_.has_policy()) {
+    stage_ = Stage::kCheckpoint;
   } else {
     BeginNext(now);
   }
@@ -299,6 +313,9 @@ void JobFlow::Advance(absl::Time now) {
       case Stage::kEpochEnded:
         if (!callbacks_.AwaitsAnswers()) LeaveEpoch(now);
         break;
+      case Stage::kRestoring:
+        AdvanceRestoring();
+        break;
       case Stage::kFinishing:
         if (!checkpoints_.is_writing() && !callbacks_.AwaitsAnswers()) {
           stage_ = Stage::kDone;
@@ -328,8 +345,20 @@ void JobFlow::AdvanceTraining(absl::Time now) {
 void JobFlow::AdvanceCheckpoint(absl::Time now) {
   if (checkpoints_.is_writing()) return;
   const SavedSession saved = Save(now);
-  checkpoints_.Take(saved, callbacks_.TakeSaves(),
-                    /*is_last=*/!table_ && AllEpochsDone(), actions_);
+  const bool is_kept = callbacks_.TakeKeepsModel();
+  const bool is_last = !table_ && AllEpochsDone();
+  has_kept_ |= is_kept && is_last;
+  checkpoints_.Take(saved, callbacks_.TakeSaves(), is_kept, is_last, actions_);
+}
+
+void JobFlow::AdvanceRestoring() {
+  // The checkpoint under way may be the one to load.
+  if (awaits_order_ || checkpoints_.is_writing()) return;
+  awaits_order_ = true;
+  v1::VariablesOrder order;
+  order.set_number(++order_count_);
+  order.set_kind(v1::VariablesOrder::KIND_LOAD);
+  actions_.emplace_back(ChangeVariables{std::move(order)});
 }
 
 void JobFlow::AdvanceEvaluation() {
@@ -408,7 +437,11 @@ void JobFlow::LeaveEpoch(absl::Time now) {
   NoteSkipped(name, record_.skipped_examples, record_.examples);
   NoteSkipped(absl::StrCat(name, ", validation"),
               record_.skipped_validation_examples, sizes_.validation);
-  if (CheckpointDueAfterEpoch()) {
+  // The last checkpoint follows when the variables that were kept are loaded;
+  // files of models have those of this epoch.
+  const bool loads_first = AllEpochsDone() && callbacks_.RestoresKept() &&
+                           !callbacks_.awaits_checkpoint();
+  if (!loads_first && CheckpointDueAfterEpoch()) {
     stage_ = Stage::kCheckpoint;
   } else {
     BeginNext(now);
@@ -418,6 +451,10 @@ void JobFlow::LeaveEpoch(absl::Time now) {
 void JobFlow::BeginNext(absl::Time now) {
   if (!AllEpochsDone()) {
     BeginEpoch(StartOfEpoch(), now);
+    return;
+  }
+  if (callbacks_.RestoresKept() && !has_kept_) {
+    stage_ = Stage::kRestoring;
     return;
   }
   callbacks_.TrainingEnded(actions_);
@@ -470,7 +507,8 @@ SavedSession JobFlow::StartOfEpoch() const {
 bool JobFlow::CheckpointDueAfterEpoch() const {
   if (callbacks_.awaits_checkpoint()) return true;
   if (AllEpochsDone() || ends_early_) return checkpoints_.has_policy();
-  return checkpoints_.IsDueAfter(epoch_, StepsLeased());
+  return callbacks_.keeps_model() ||
+         checkpoints_.IsDueAfter(epoch_, StepsLeased());
 }
 
 int64_t JobFlow::StepsToCheckpoint() const {
@@ -533,6 +571,10 @@ absl::Status JobFlow::CheckInvariants() const {
   const bool trains = started() && !connects_only_ && !evaluate_only_;
   if (trains && history_.size() != static_cast<size_t>(epoch_ - first_epoch_)) {
     return error("the history has ", history_.size(), " epochs");
+  }
+  if (awaits_order_ &&
+      (stage_ != Stage::kRestoring || checkpoints_.is_writing())) {
+    return error("an order is awaited");
   }
   if (checkpoints_.awaits_snapshot() &&
       !(checkpoints_.is_writing() && stage_ == Stage::kCheckpoint)) {

@@ -59,7 +59,9 @@ class JobFlow {
                     const absl::StatusOr<std::string>& output, absl::Time now);
 
   void SnapshotTaken(absl::Time now);
-  // Returns the error if this was the last checkpoint of the job.
+  // The order of the last ChangeVariables was carried out.
+  void VariablesChanged(absl::Time now);
+  // Returns the error if this was the last checkpoint of the job, or is kept.
   absl::Status CheckpointWritten(const absl::Status& status, absl::Time now);
 
   // Hands out no more leases. Takes a checkpoint of what was trained, if the
@@ -112,6 +114,8 @@ class JobFlow {
   //  * A training pass has the examples of an epoch.
   //  * No lease extends beyond the step of the next checkpoint.
   //  * The history has every finished epoch since the first one.
+  //  * An order is awaited only between training and the test set, while no
+  //    checkpoint is under way.
   //  * A checkpoint whose snapshot is awaited is also still to be written. No
   //    checkpoint is under way at the end of the job.
   // For tests; takes time in proportion to the open leases.
@@ -130,6 +134,9 @@ class JobFlow {
     kValidating,
     // An epoch has ended: waits for the programs of callbacks.
     kEpochEnded,
+    // The last epoch has ended: waits until the last checkpoint is written,
+    // then until the variables that were kept are loaded.
+    kRestoring,
     kTesting,
     // Waits until the last checkpoint is written, and for the programs of
     // callbacks.
@@ -143,6 +150,7 @@ class JobFlow {
   void Advance(absl::Time now);
   void AdvanceTraining(absl::Time now);
   void AdvanceCheckpoint(absl::Time now);
+  void AdvanceRestoring();
   void AdvanceEvaluation();
 
   void BeginEpoch(const SavedSession& from, absl::Time now);
@@ -151,8 +159,8 @@ class JobFlow {
   void EndEpoch();
   // Goes on once callbacks have decided.
   void LeaveEpoch(absl::Time now);
-  // Starts what follows an epoch and its checkpoint: the next epoch, the test
-  // set, or the end.
+  // Starts what follows an epoch and its checkpoint: the next epoch, or once
+  // the model has the variables that were kept, the test set, or the end.
   void BeginNext(absl::Time now);
 
   LeaseTable::Options PassOptions(v1::Phase phase) const;
@@ -225,6 +233,11 @@ class JobFlow {
   EpochRecord record_;
   std::vector<EpochRecord> history_;
 
+  // Orders so far, and whether the last one is awaited. Whether training is
+  // over and the model has the variables that were kept.
+  uint64_t order_count_ = 0;
+  bool awaits_order_ = false;
+  bool has_kept_ = false;
   bool ends_early_ = false;
   bool has_told_of_evaluation_ = false;
 

@@ -59,6 +59,12 @@ absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::State::Acquire(
     order.set_snapshot_name(snapshot_name);
     return std::optional<v1::AcquireLeaseResponse>(std::move(order));
   }
+  if (order && seat.order < order->number()) {
+    v1::AcquireLeaseResponse ordered;
+    ordered.set_verdict(v1::AcquireLeaseResponse::VERDICT_ORDER);
+    *ordered.mutable_order() = *order;
+    return std::optional<v1::AcquireLeaseResponse>(std::move(ordered));
+  }
   if (options.connects_only) {
     seat.is_connected = true;
     EndIfConnected(now);

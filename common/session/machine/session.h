@@ -12,7 +12,7 @@
 //            variables      │  │ │ checkpoint due           v
 //                           │  └─┴─ DRAINING ──> SNAPSHOT ──┤ next epoch
 //                           └───────────────────────────────┘
-//                                          last epoch │ (test set)
+//            (CHANGING the variables)      last epoch │ (test set)
 //                                                     v
 //  any state ── error, stop ──> ENDED <──────────── TESTING
 //
@@ -181,6 +181,16 @@ struct TakeCheckpoint {
   std::vector<StepBounds> shard_steps;
   // Files to be made of the checkpoint before CheckpointWritten.
   std::vector<SaveModel> saves;
+  // Whether it is kept, in the place of the one that was kept before, until
+  // ChangeVariables.
+  bool is_kept = false;
+};
+
+// Order: have the variables changed as `order` says, whose checkpoint is the
+// one that was kept last. On parameter servers: call ChangeVariables on every
+// shard, then VariablesChanged. On workers: OrderVariables.
+struct ChangeVariables {
+  v1::VariablesOrder order;
 };
 
 // A worker that holds the variables carried out OrderSnapshot.
@@ -237,10 +247,10 @@ struct Notice {
   std::string message;
 };
 
-using Action =
-    std::variant<InitializeShards, AdmitWorkers, FenceWorker, TakeCheckpoint,
-                 CheckpointReported, EpochBegan, EpochEnded, ServeCallbacks,
-                 TestBegan, TestEnded, Ended, WakeWaiters, Notice>;
+using Action = std::variant<InitializeShards, AdmitWorkers, FenceWorker,
+                            TakeCheckpoint, ChangeVariables, CheckpointReported,
+                            EpochBegan, EpochEnded, ServeCallbacks, TestBegan,
+                            TestEnded, Ended, WakeWaiters, Notice>;
 
 // The current progress, for the progress bar.
 struct ProgressView {
@@ -286,11 +296,14 @@ class Session {
   absl::StatusOr<v1::HeartbeatResponse> Heartbeat(
       const v1::HeartbeatRequest& request, absl::Time now);
   absl::Status ReportCheckpoint(const v1::ReportCheckpointRequest& request);
+  absl::Status ReportOrder(const v1::ReportOrderRequest& request,
+                           absl::Time now);
   absl::Status Leave(const v1::LeaveRequest& request, absl::Time now);
 
   // Events: answers to orders. An error ends the job, except that of
   // CheckpointWritten, which ends it only if this was the last checkpoint of
-  // the job. Fenced takes the answers of all shards, by shard.
+  // the job, or one that is kept. Fenced takes the answers of all shards, by
+  // shard.
   void ShardsInitialized(const absl::Status& status, int64_t step,
                          absl::Time now);
   void Admitted(const std::vector<v1::WorkerId>& workers,
@@ -300,6 +313,7 @@ class Session {
               absl::Time now);
   void SnapshotTaken(const absl::Status& status, absl::Time now);
   void CheckpointWritten(const absl::Status& status, absl::Time now);
+  void VariablesChanged(const absl::Status& status, absl::Time now);
 
   // Event: a program that a callback asked for has ended; see
   // Callback::Answered.
@@ -310,6 +324,11 @@ class Session {
   // rank 0 gets the order to copy the variables for the checkpoint `name` with
   // its next AcquireLease. Returns whom to blame if no copy is reported.
   Blame OrderSnapshot(const std::string& name);
+
+  // Event: workers hold the variables, and these are to be changed. Each worker
+  // gets the order with its next AcquireLease. The session waits for all
+  // reports, until a deadline.
+  void OrderVariables(const v1::VariablesOrder& order, absl::Time now);
 
   // Event: a process of the local cluster ended.
   void TaskExited(TaskId task, int exit_code, absl::Time now);

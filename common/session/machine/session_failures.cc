@@ -251,6 +251,7 @@ void Session::Tick(absl::Time now) {
   state_->CheckSilence(now);
   if (state_->outcome) return;
   state_->CheckStalls(now);
+  state_->CheckOrder(now);
   state_->CheckStart(now);
   state_->AttemptShards(now);
 }

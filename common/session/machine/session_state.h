@@ -1,7 +1,7 @@
 // The private state of Session, shared by its source files: session_start.cc
-// has everything up to the start, session.cc the running job,
-// session_failures.cc and session_losses.cc the failures, session_invariants.cc
-// the invariants.
+// has everything up to the start, session.cc the running job, session_orders.cc
+// the orders to change variables, session_failures.cc and session_losses.cc the
+// failures, session_invariants.cc the invariants.
 #ifndef PACELINE_COMMON_SESSION_MACHINE_SESSION_STATE_H_
 #define PACELINE_COMMON_SESSION_MACHINE_SESSION_STATE_H_
 
@@ -40,6 +40,8 @@ struct Session::State {
     // With connects_only: whether the worker has connected to all the tasks
     // that it would work with.
     bool is_connected = false;
+    // The number of the last order that the worker has carried out.
+    uint64_t order = 0;
     // The largest step in the worker's rows of steps.csv.
     int64_t last_step = 0;
   };
@@ -107,6 +109,11 @@ struct Session::State {
   absl::Status CheckSizes(const Place& place, const DataSizes& sizes);
   absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Acquire(
       Place* place, uint64_t request, absl::Time now);
+  // The first worker that has not carried out the order; null: there is none,
+  // or no order.
+  Place* AwaitedForOrder();
+  // Ends the job if the order's deadline has passed.
+  void CheckOrder(absl::Time now);
   // Takes the rows of steps.csv in a heartbeat; skips rows that came before.
   void TakeSteps(Seat& seat, const std::vector<StepRow>& rows);
   // Call it before the flow gets the report: records a non-finite loss, and
@@ -167,6 +174,9 @@ struct Session::State {
   absl::Time next_refusal_notice = absl::InfinitePast();
   // The checkpoint for which rank 0 is to copy the variables; "": none.
   std::string snapshot_name;
+  // The last order to the workers, and its deadline.
+  std::optional<v1::VariablesOrder> order;
+  absl::Time order_deadline;
   // The members that were asked to leave, also once they are gone.
   std::set<TaskId> asked_to_leave;
   // The first of them that the job cannot do without: it ends early.

@@ -11,6 +11,7 @@
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
+#include "common/checkpoint/variables_order.h"
 #include "common/cluster/blame.h"
 #include "common/cluster/task_proto.h"
 #include "common/limits.h"
@@ -141,7 +142,8 @@ absl::StatusOr<v1::AwaitStartResponse> Member::AwaitStart(
 }
 
 absl::StatusOr<std::optional<v1::Lease>> Member::AcquireLease(
-    const TakeSnapshot& take_snapshot) {
+    const TakeSnapshot& take_snapshot,
+    const ChangeVariables& change_variables) {
   v1::AcquireLeaseRequest request;
   *request.mutable_member() = self_;
   request.set_request(lease_request_);
@@ -186,12 +188,43 @@ absl::StatusOr<std::optional<v1::Lease>> Member::AcquireLease(
         write();
         continue;
       }
+      case v1::AcquireLeaseResponse::VERDICT_ORDER:
+        RETURN_IF_ERROR(CarryOut(response->order(), change_variables));
+        continue;
       default:
         return absl::InternalError(
             absl::StrCat("AcquireLease to ", client_.description(),
                          ": unknown verdict ", response->verdict()));
     }
   }
+}
+
+absl::Status Member::CarryOut(const v1::VariablesOrder& order,
+                              const ChangeVariables& change_variables) {
+  const std::string call =
+      absl::StrCat("AcquireLease to ", client_.description());
+  const absl::Status checked = CheckOrder(order);
+  if (!checked.ok()) {
+    return absl::InternalError(absl::StrCat(call, ": ", checked.message()));
+  }
+  if (!change_variables) {
+    return absl::InternalError(
+        absl::StrCat(call,
+                     ": it orders a change of the variables, but this task "
+                     "holds none"));
+  }
+  absl::Status status;
+  if (order.number() > last_order_) {
+    status = change_variables(order);
+    last_order_ = order.number();
+  }
+  v1::ReportOrderRequest report;
+  *report.mutable_member() = self_;
+  report.set_number(order.number());
+  *report.mutable_error() = ErrorToProto(status);
+  Deliver(
+      [&] { return client_.ReportOrder(report, heartbeat_timeout_).status(); });
+  return status;
 }
 
 void Member::ReportCheckpoint(const std::string& name,
@@ -208,9 +241,14 @@ void Member::ReportCheckpoint(const std::string& name,
 }
 
 void Member::SendReport(const v1::ReportCheckpointRequest& request) {
+  Deliver([&] {
+    return client_.ReportCheckpoint(request, heartbeat_timeout_).status();
+  });
+}
+
+void Member::Deliver(absl::FunctionRef<absl::Status()> send) {
   while (!Leaving()) {
-    const absl::Status status =
-        client_.ReportCheckpoint(request, heartbeat_timeout_).status();
+    const absl::Status status = send();
     if (!IsTransient(status)) {
       LOG_IF(WARNING, !status.ok()) << status;
       return;

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -81,13 +82,20 @@ class Member {
   using TakeSnapshot = std::function<absl::StatusOr<std::function<void()>>(
       const std::string& name)>;
 
+  // Changes the variables as ordered.
+  using ChangeVariables =
+      std::function<absl::Status(const v1::VariablesOrder& order)>;
+
   // Blocks until there is a lease. nullopt: the job, or its phase, is over.
   //
-  // Calls `take_snapshot` when the leader orders a snapshot, and reports the
-  // result; the leader orders one only from a worker that holds the variables.
-  // Pass null if this task does not hold them. Returns an error of copying.
+  // Calls `take_snapshot` when the leader orders a snapshot, and
+  // `change_variables` when it orders a change, once for each order, and
+  // reports the result. The leader orders these only from a worker that holds
+  // the variables. Pass null if this task does not hold them. Returns an error
+  // of copying or changing.
   absl::StatusOr<std::optional<v1::Lease>> AcquireLease(
-      const TakeSnapshot& take_snapshot);
+      const TakeSnapshot& take_snapshot,
+      const ChangeVariables& change_variables = nullptr);
 
   // Reports to the leader that a checkpoint's file was written, or why not.
   void ReportCheckpoint(const std::string& name,
@@ -128,6 +136,11 @@ class Member {
   bool Leaving();
   // Retries until the leader has the report.
   void SendReport(const v1::ReportCheckpointRequest& request);
+  // Sends a report by `send` until it has arrived, or the task leaves.
+  void Deliver(absl::FunctionRef<absl::Status()> send);
+  // Carries out an order, unless it has done so before, and reports it.
+  absl::Status CarryOut(const v1::VariablesOrder& order,
+                        const ChangeVariables& change_variables);
   void Run();
   // Sets `is_full` if some reports did not fit.
   v1::HeartbeatRequest NextHeartbeat(bool& is_full);
@@ -144,6 +157,9 @@ class Member {
   std::atomic<uint64_t> activity_ = 0;
   std::atomic<uint64_t> lease_request_ = 1;
   std::atomic<bool> is_phase_over_ = false;
+  // The number of the last order that was carried out. Used by AcquireLease
+  // alone.
+  uint64_t last_order_ = 0;
   // Used by the heartbeat thread only, and by Leave once that has ended.
   absl::Time last_answer_;
   bool has_told_next_phase_ = false;

@@ -87,7 +87,9 @@ absl::StatusOr<CallbackRun> RunCallbacks(const json& callbacks,
     return static_cast<int64_t>(run.written.size());
   };
   ASSIGN_OR_RETURN(auto list, MakeCallbacks(JobWith(callbacks), context));
+  int kept = 0;
   for (size_t epoch = 0; epoch < epochs.size() && !run.stopped; ++epoch) {
+    run.weights = static_cast<int>(epoch);
     if (is_resumed && epoch > 0) {
       const std::string saved = list->Save().dump();
       ASSIGN_OR_RETURN(list, MakeCallbacks(JobWith(callbacks), context));
@@ -98,8 +100,10 @@ absl::StatusOr<CallbackRun> RunCallbacks(const json& callbacks,
     end.logs = LogsOf(epochs[epoch]);
     const Decision decision = list->EpochEnded(std::move(end));
     Take(decision, run);
+    if (decision.keeps_model) kept = run.weights;
     if (decision.stops_training) run.stopped = static_cast<int>(epoch);
   }
+  if (list->restores_kept()) run.weights = kept;
   Take(list->TrainingEnded(), run);
   return run;
 }

@@ -30,6 +30,8 @@ CallbackContext TestContext();
 // What callbacks did with the logs of some epochs, in a file that had `before`.
 struct CallbackRun {
   std::optional<int> stopped;
+  // The epoch whose variables the model has at the end.
+  int weights = 0;
   std::vector<std::string> printed;
   std::vector<std::string> warned;
   std::string written;

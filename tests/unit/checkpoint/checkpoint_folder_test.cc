@@ -63,6 +63,13 @@ TEST_F(CheckpointFolderTest, KeepsTheLatestGoodOnes) {
               UnorderedElementsAre("step-000000000003", "step-000000000004"));
 }
 
+TEST_F(CheckpointFolderTest, SparesOne) {
+  for (int step : {1, 2, 3, 4}) WriteCheckpoint(step);
+  ASSERT_TRUE(DeleteOldCheckpoints(directory_, 1, "step-000000000002").ok());
+  EXPECT_THAT(Folders(),
+              UnorderedElementsAre("step-000000000002", "step-000000000004"));
+}
+
 TEST_F(CheckpointFolderTest, NeverDeletesTheLastGoodOne) {
   WriteCheckpoint(1);
   WriteCheckpoint(2);

@@ -1,0 +1,102 @@
+// EarlyStopping gives the model back the variables of its best epoch.
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/harness/small_job.h"
+#include "tests/integration/harness/time_limit.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+// A loss that falls by less than 100 in an epoch does not get better. So the
+// first epoch is the best, and each one after it counts.
+constexpr char kRestoring[] =
+    "callbacks=[{EarlyStopping: {min_delta: 100, patience: 2, verbose: 1, "
+    "restore_best_weights: true}}]";
+// The validation set is the test set, so that both have the same loss with the
+// same variables.
+constexpr char kValidation[] =
+    "data.validation={idx: {features: test-images, labels: test-labels}, "
+    "scale: 0.00392156862745098}";
+
+std::vector<std::string> With(std::vector<std::string> arguments,
+                              const std::vector<std::string>& sets) {
+  for (const std::string& set : sets) {
+    arguments.emplace_back("--set");
+    arguments.push_back(set);
+  }
+  return arguments;
+}
+
+void ExpectTheFirstEpochsVariables(const SmallJob& job) {
+  const nlohmann::json result = job.Result();
+  const std::vector<double> losses = Column(result, "val_loss");
+  ASSERT_THAT(losses, SizeIs(3));
+  const double loss = result.at("evaluation").at("loss").get<double>();
+  EXPECT_NEAR(loss, losses[0], 1e-6);
+  EXPECT_GT(std::abs(loss - losses[2]), 1e-3);
+}
+
+TEST(RestoreBestWeightsTest, EndsWithTheBestEpochUnderEveryStrategy) {
+  const std::pair<std::string, std::vector<std::string>> strategies[] = {
+      {"mirrored", {"strategy=mirrored", "cluster=null", "devices=2"}},
+      {"central_storage",
+       {"strategy=central_storage", "cluster=null", "devices=2"}},
+      {"multi_worker_mirrored",
+       {"strategy=multi_worker_mirrored", "cluster={worker: 3}"}},
+      {"sync", {"consistency=sync", "cluster={ps: 2, worker: 2}"}},
+      {"async", {"cluster={ps: 2, worker: 2}"}},
+      {"without checkpoints of its own",
+       {"checkpoint=null", "cluster={ps: 1, worker: 2}"}}};
+  for (const auto& [name, changes] : strategies) {
+    SCOPED_TRACE(name);
+    SmallJob job;
+    Process run =
+        job.Run(With(With({}, changes), {"epochs=9", kValidation, kRestoring}));
+    EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+    EXPECT_THAT(run.Output(),
+                HasSubstr("\nEpoch 3: early stopping\nRestoring model weights "
+                          "from the end of the best epoch: 1.\n"));
+    ExpectTheFirstEpochsVariables(job);
+  }
+}
+
+TEST(RestoreBestWeightsTest, AResumedJobStillHasTheBestEpoch) {
+  for (const std::vector<std::string>& changes :
+       {std::vector<std::string>{"strategy=mirrored", "cluster=null"},
+        std::vector<std::string>{"cluster={ps: 2, worker: 2}"}}) {
+    SmallJob job;
+    const std::vector<std::string> all =
+        With({}, {"checkpoint.keep=1", kValidation, kRestoring});
+    Process first = job.Run(With(With(all, changes), {"epochs=2"}));
+    EXPECT_EQ(first.Wait(kJobLimit), 0) << first.Errors();
+    EXPECT_THAT(first.Output(), HasSubstr("\nRestoring model weights from the "
+                                          "end of the best epoch: 1.\n"));
+    std::vector<std::string> resumed = With(With(all, changes), {"epochs=9"});
+    resumed.emplace_back("--resume");
+    Process second = job.Run(resumed);
+    EXPECT_EQ(second.Wait(kJobLimit), 0) << second.Errors();
+    ExpectTheFirstEpochsVariables(job);
+  }
+}
+
+TEST(RestoreBestWeightsTest, IsRefusedTogetherWithAverages) {
+  SmallJob job;
+  Process run =
+      job.Run(With({}, {"optimizer={SGD: {learning_rate: 0.1, use_ema: true}}",
+                        kRestoring}));
+  EXPECT_EQ(run.Wait(kJobLimit), 2) << run.Errors();
+  EXPECT_THAT(run.Errors(),
+              HasSubstr("callbacks[0].restore_best_weights: got true, but the "
+                        "optimizer has use_ema: true"));
+}
+
+}  // namespace
+}  // namespace paceline

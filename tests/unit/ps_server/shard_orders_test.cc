@@ -1,0 +1,227 @@
+// Orders to load a checkpoint's variables.
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "ps_server/shard.h"
+#include "tests/unit/ps_server/shard_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::FloatNear;
+using ::testing::HasSubstr;
+using ::testing::Pointwise;
+
+v1::ChangeVariablesRequest OrderOf(uint64_t number, const std::string& name) {
+  v1::ChangeVariablesRequest request;
+  request.mutable_order()->set_number(number);
+  request.mutable_order()->set_kind(v1::VariablesOrder::KIND_LOAD);
+  request.mutable_order()->set_checkpoint(name);
+  return request;
+}
+
+absl::Status Order(Shard& shard, const v1::ChangeVariablesRequest& request) {
+  v1::ChangeVariablesResponse response;
+  return shard.ChangeVariables(request, response);
+}
+
+class ShardOrdersTest : public ShardTest {
+ protected:
+  void SetUp() override {
+    ShardTest::SetUp();
+    shards_.push_back(MakeShard());
+    PushTo(shard(), 1);
+    best_ = Values(shard());
+    folder_ = WriteCheckpoint(shards_);
+    PushTo(shard(), 2);
+  }
+
+  Shard& shard() { return *shards_.front(); }
+  absl::Status Load(uint64_t number) {
+    return Order(shard(), OrderOf(number, NameOf(folder_)));
+  }
+
+  static void PushTo(Shard& shard, uint64_t sequence) {
+    v1::PushResponse response;
+    const absl::Status status =
+        Push(shard, PushRequest(shard, sequence, 1.0f), response);
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_EQ(response.step(), sequence);
+    EXPECT_EQ(response.staleness(), 0u);
+  }
+
+  static std::vector<float> ChangeByAPush(Shard& shard, uint64_t sequence) {
+    const std::vector<float> before = Values(shard);
+    PushTo(shard, sequence);
+    std::vector<float> change = Values(shard);
+    for (size_t i = 0; i < change.size(); ++i) change[i] -= before[i];
+    return change;
+  }
+
+  std::vector<std::unique_ptr<Shard>> shards_;
+  std::vector<float> best_;
+  std::string folder_;
+};
+
+TEST_F(ShardOrdersTest, LoadVariablesAndLeaveSlotsAndSteps) {
+  EXPECT_NE(Values(shard()), best_);
+  const absl::Status status = Load(1);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(Values(shard()), best_);
+  const std::unique_ptr<Shard> other = MakeShard();
+  PushTo(*other, 1);
+  PushTo(*other, 2);
+  EXPECT_THAT(ChangeByAPush(shard(), 3),
+              Pointwise(FloatNear(1e-5f), ChangeByAPush(*other, 3)));
+}
+
+TEST_F(ShardOrdersTest, ARepeatChangesNothing) {
+  ASSERT_TRUE(Load(2).ok());
+  PushTo(shard(), 3);
+  const std::vector<float> later = Values(shard());
+  for (const uint64_t number : {2, 1}) {
+    ASSERT_TRUE(Load(number).ok());
+    EXPECT_EQ(Values(shard()), later);
+  }
+  ASSERT_TRUE(Load(3).ok());
+  EXPECT_EQ(Values(shard()), best_);
+}
+
+TEST_F(ShardOrdersTest, LoadWhatAnotherNumberOfShardsWrote) {
+  const std::unique_ptr<Shard> first = MakeShard(0, 2);
+  const std::unique_ptr<Shard> second = MakeShard(1, 2);
+  std::vector<float> all;
+  for (Shard* const each : {first.get(), second.get()}) {
+    ASSERT_TRUE(Order(*each, OrderOf(1, NameOf(folder_))).ok());
+    const std::vector<float> part = Values(*each);
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  EXPECT_THAT(all, ::testing::UnorderedElementsAreArray(best_));
+}
+
+TEST_F(ShardOrdersTest, InvalidOrdersAreRefused) {
+  const std::string name = NameOf(folder_);
+  std::vector<std::pair<v1::ChangeVariablesRequest, std::string>> invalid = {
+      {{}, "order.number: 0"}, {OrderOf(0, name), "order.number: 0"}};
+  for (const int kind : {0, 99, -1}) {
+    v1::ChangeVariablesRequest request = OrderOf(1, name);
+    request.mutable_order()->set_kind(
+        static_cast<v1::VariablesOrder::Kind>(kind));
+    invalid.emplace_back(request, "order.kind: ");
+  }
+  for (const std::string& bad :
+       {std::string(), std::string(".."), folder_, "../" + name, name + "/",
+        name + std::string("\0", 1), std::string("step-7"),
+        std::string(1 << 20, 'a')}) {
+    invalid.emplace_back(OrderOf(1, bad), "order.checkpoint: ");
+  }
+  const std::vector<float> before = Values(shard());
+  for (const auto& [request, what] : invalid) {
+    const absl::Status status = Order(shard(), request);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(what));
+    EXPECT_LT(status.message().size(), 1000u);
+  }
+  EXPECT_EQ(Values(shard()), before);
+  Shard untold(kIncarnation);
+  EXPECT_EQ(Order(untold, OrderOf(1, name)).code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(ShardOrdersTest, AMissingCheckpointIsAnError) {
+  const std::vector<float> before = Values(shard());
+  absl::Status status = Order(shard(), OrderOf(1, "step-000000000009"));
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("step-000000000009"));
+  std::filesystem::remove(folder_ + "/" + ShardFileName(0, 1));
+  status = Load(1);
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(ShardFileName(0, 1)));
+  EXPECT_EQ(Values(shard()), before);
+}
+
+TEST_F(ShardOrdersTest, ACheckpointThatDoesNotFitChangesNothing) {
+  using nlohmann::json;
+  const std::string path = folder_ + "/manifest.json";
+  const json good = json::parse(std::ifstream(path));
+  const json& first = good.at("variables").at(0);
+  const std::pair<std::string, std::function<void(json&)>> bad[] = {
+      {"another name",
+       [](json& manifest) { manifest["variables"][0]["name"] = "other"; }},
+      {"one fewer", [](json& manifest) { manifest["variables"].erase(0); }},
+      {"another shape",
+       [](json& manifest) {
+         json& shape = manifest["variables"][0]["shape"];
+         shape.push_back(1);
+       }},
+      {"a huge shape",
+       [](json& manifest) {
+         manifest["variables"][0]["shape"] = {1 << 30, 1 << 30, 1 << 30};
+       }},
+      {"a negative shape",
+       [](json& manifest) {
+         manifest["variables"][0]["shape"] = {-3, -4};
+       }},
+      {"a part of no shard",
+       [](json& manifest) {
+         manifest["variables"][0]["parts"][0]["shard"] = 1 << 30;
+       }},
+      {"a huge part",
+       [](json& manifest) {
+         manifest["variables"][0]["parts"][0]["count"] = int64_t{1} << 62;
+       }},
+      {"no parts",
+       [](json& manifest) {
+         manifest["variables"][0]["parts"] = json::array();
+       }},
+      {"a huge file",
+       [](json& manifest) {
+         manifest["shards"][0]["size_bytes"] = int64_t{1} << 62;
+       }},
+      {"another type", [](json& manifest) { manifest["dtype"] = "F64"; }}};
+  ASSERT_FALSE(first.at("parts").empty());
+  const std::vector<float> before = Values(shard());
+  for (const auto& [name, change] : bad) {
+    SCOPED_TRACE(name);
+    json manifest = good;
+    change(manifest);
+    ASSERT_NE(manifest, good);
+    std::ofstream(path) << manifest;
+    const absl::Status status = Load(1);
+    EXPECT_FALSE(status.ok());
+    EXPECT_THAT(std::string(status.message()), HasSubstr(NameOf(folder_)));
+    EXPECT_EQ(Values(shard()), before);
+  }
+  std::ofstream(path) << good;
+  const absl::Status status = Load(1);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(Values(shard()), best_);
+}
+
+TEST_F(ShardOrdersTest, ADamagedFileChangesNothing) {
+  const std::vector<float> before = Values(shard());
+  const std::string path = folder_ + "/" + ShardFileName(0, 1);
+  const auto size = std::filesystem::file_size(path);
+  {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(size) - 1);
+    file.put('\x7f');
+  }
+  EXPECT_EQ(Load(1).code(), absl::StatusCode::kDataLoss);
+  std::filesystem::resize_file(path, size / 2);
+  EXPECT_EQ(Load(1).code(), absl::StatusCode::kDataLoss);
+  std::filesystem::resize_file(path, 0);
+  EXPECT_EQ(Load(1).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Values(shard()), before);
+}
+
+}  // namespace
+}  // namespace paceline

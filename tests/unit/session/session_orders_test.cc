@@ -1,0 +1,309 @@
+// Orders to change the variables when training ends.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "common/base/status_macros.h"
+#include "common/callback/callback_list.h"
+#include "common/checkpoint/object_reader.h"
+#include "nlohmann/json.hpp"
+#include "tests/unit/session/session_fixture.h"
+
+namespace paceline {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// Keeps the model of one epoch.
+class Keeper final : public Callback {
+ public:
+  explicit Keeper(int best_epoch) : best_epoch_(best_epoch) {}
+
+  absl::string_view class_name() const override { return "Keeper"; }
+  bool restores_kept() const override { return has_kept_; }
+  void EpochEnded(EpochEnd& end, Decision& decision) override {
+    decision.keeps_model = end.epoch == best_epoch_;
+    has_kept_ |= decision.keeps_model;
+  }
+  nlohmann::json Save() const override { return {{"kept", has_kept_}}; }
+  absl::Status Restore(const ObjectReader& state) override {
+    ASSIGN_OR_RETURN(has_kept_, state.Bool("kept"));
+    return absl::OkStatus();
+  }
+
+ private:
+  const int best_epoch_;
+  bool has_kept_ = false;
+};
+
+class SessionOrdersTest : public SessionTest {
+ protected:
+  SessionOrdersTest() {
+    options_.job.set_epochs(3);
+    test_examples_ = 20;
+  }
+
+  void KeepEpoch(int epoch) {
+    std::vector<std::unique_ptr<Callback>> callbacks;
+    callbacks.push_back(std::make_unique<Keeper>(epoch));
+    options_.callbacks = std::make_shared<CallbackList>(std::move(callbacks));
+  }
+  // Workers hold the variables, and take their steps together.
+  void LetWorkersHoldVariables() {
+    options_.tasks = {{kWorker0, "host-a:1"}, {kWorker1, "host-b:1"}};
+    options_.job.set_strategy(v1::STRATEGY_MULTI_WORKER_MIRRORED);
+  }
+  void StartWorkers() {
+    Create();
+    for (const ExpectedTask& task : options_.tasks) {
+      ASSERT_TRUE(Register(task.id).ok());
+      ASSERT_TRUE(AwaitStart(task.id).ok());
+    }
+  }
+  // Both workers do their halves of all leases.
+  bool TakeTheStepsTogether() {
+    bool works = false;
+    while (const auto lease = Acquire(kWorker0)) {
+      works = true;
+      EXPECT_EQ(Acquire(kWorker1)->id(), lease->id());
+      const int64_t half =
+          static_cast<int64_t>(lease->end() - lease->begin()) / 2;
+      EXPECT_TRUE(Beat(kWorker0, {ReportOf(*lease, half)}).ok());
+      EXPECT_TRUE(Beat(kWorker1, {ReportOf(*lease, half)}).ok());
+    }
+    return works;
+  }
+
+  // Works until the variables are to be changed, or there is nothing to do.
+  // Checkpoints go to taken_.
+  std::optional<ChangeVariables> WorkUntilOrder() {
+    for (bool works = true; works;) {
+      works = options_.tasks.front().id == kPs0 ? WorkUntilIdle(kWorker0) > 0
+                                                : TakeTheStepsTogether();
+      std::optional<ChangeVariables> change;
+      for (Action& action : session_->TakeActions()) {
+        if (auto* taken = std::get_if<TakeCheckpoint>(&action)) {
+          taken_.push_back(*taken);
+          session_->SnapshotTaken(absl::OkStatus(), now_);
+          session_->CheckpointWritten(absl::OkStatus(), now_);
+          works = true;
+        } else if (auto* ordered = std::get_if<ChangeVariables>(&action)) {
+          change = std::move(*ordered);
+        }
+      }
+      EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
+      if (change) return change;
+    }
+    return std::nullopt;
+  }
+
+  absl::Status ReportOrder(TaskId task, uint64_t number,
+                           const absl::Status& error = absl::OkStatus()) {
+    v1::ReportOrderRequest request;
+    *request.mutable_member() = MemberOf(task);
+    request.set_number(number);
+    *request.mutable_error() = ErrorToProto(error);
+    return session_->ReportOrder(request, now_);
+  }
+  // The order that the worker gets when it asks for a lease; 0: none.
+  uint64_t OrderOf(TaskId task) {
+    const auto answer = TryAcquire(task, requests_[task] + 1);
+    EXPECT_TRUE(answer.ok()) << answer.status();
+    if (!answer.ok() || !answer->has_value()) return 0;
+    EXPECT_EQ((*answer)->verdict(), v1::AcquireLeaseResponse::VERDICT_ORDER);
+    return (*answer)->order().number();
+  }
+  // Gives the order to the workers, with the name of a checkpoint.
+  void Order(ChangeVariables change) {
+    change.order.set_checkpoint("step-000000000100");
+    session_->OrderVariables(change.order, now_);
+  }
+
+  std::vector<TakeCheckpoint> taken_;
+};
+
+TEST_F(SessionOrdersTest, ServersLoadTheKeptModelBeforeTheTestSet) {
+  KeepEpoch(0);
+  Start();
+  const auto change = WorkUntilOrder();
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->order.kind(), v1::VariablesOrder::KIND_LOAD);
+  EXPECT_EQ(change->order.number(), 1);
+  // The job itself takes no checkpoint.
+  ASSERT_EQ(taken_.size(), 1);
+  EXPECT_TRUE(taken_[0].is_kept);
+  EXPECT_EQ(taken_[0].step, 100);
+  EXPECT_EQ(session_->history().size(), 3);
+  EXPECT_FALSE(Acquire(kWorker0)) << "the variables are being changed";
+  session_->VariablesChanged(absl::OkStatus(), now_);
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->phase(), v1::PHASE_TEST);
+  Finish(kWorker0, *lease);
+  EXPECT_FALSE(WorkUntilOrder());
+  EXPECT_TRUE(session_->ended());
+}
+
+TEST_F(SessionOrdersTest, TheLastCheckpointHasTheKeptModel) {
+  options_.job.mutable_checkpoint()->set_every_epochs(1);
+  KeepEpoch(1);
+  Start();
+  ASSERT_TRUE(WorkUntilOrder());
+  ASSERT_EQ(taken_.size(), 2);
+  EXPECT_FALSE(taken_[0].is_kept);
+  EXPECT_TRUE(taken_[1].is_kept);
+  session_->VariablesChanged(absl::OkStatus(), now_);
+  EXPECT_FALSE(WorkUntilOrder());
+  ASSERT_EQ(taken_.size(), 3);
+  EXPECT_EQ(taken_[2].step, 300);
+  EXPECT_FALSE(taken_[2].is_kept);
+  EXPECT_TRUE(session_->ended());
+}
+
+TEST_F(SessionOrdersTest, NothingIsLoadedIfTheLastEpochIsTheBest) {
+  KeepEpoch(2);
+  Start();
+  EXPECT_FALSE(WorkUntilOrder());
+  EXPECT_TRUE(taken_.empty());
+  EXPECT_TRUE(session_->ended());
+}
+
+TEST_F(SessionOrdersTest, TheLastCheckpointIsKeptIfItsEpochIsTheBest) {
+  // With more epochs, a resumed job may have to load it.
+  options_.job.mutable_checkpoint()->set_every_epochs(3);
+  KeepEpoch(2);
+  Start();
+  EXPECT_FALSE(WorkUntilOrder());
+  ASSERT_EQ(taken_.size(), 1);
+  EXPECT_TRUE(taken_[0].is_kept);
+  EXPECT_TRUE(session_->ended());
+}
+
+TEST_F(SessionOrdersTest, AResumedJobLoadsWhatAnEarlierRunKept) {
+  options_.job.mutable_checkpoint()->set_every_epochs(1);
+  KeepEpoch(0);
+  Start();
+  ASSERT_TRUE(WorkUntilOrder());
+  ASSERT_EQ(taken_.size(), 2);
+  options_.restore_path = "/out/checkpoint/step-x";
+  options_.restore = taken_[1].state;
+  KeepEpoch(0);
+  incarnations_.clear();
+  requests_.clear();
+  Start();
+  EXPECT_TRUE(WorkUntilOrder());
+  EXPECT_EQ(session_->history().size(), 3);
+}
+
+TEST_F(SessionOrdersTest, AKeptCheckpointThatIsLostEndsTheJob) {
+  KeepEpoch(0);
+  Start();
+  WorkUntilIdle(kWorker0);
+  ASSERT_TRUE(Take<TakeCheckpoint>());
+  session_->SnapshotTaken(absl::OkStatus(), now_);
+  session_->CheckpointWritten(absl::ResourceExhaustedError("disk full"), now_);
+  EXPECT_EQ(Message(Take<Ended>()),
+            "the checkpoint of the best epoch was not written: disk full");
+}
+
+TEST_F(SessionOrdersTest, AnErrorOfAServerEndsTheJob) {
+  KeepEpoch(0);
+  Start();
+  ASSERT_TRUE(WorkUntilOrder());
+  session_->VariablesChanged(BlamedOnPs0(absl::DataLossError("bent")), now_);
+  const auto ended = Take<Ended>();
+  EXPECT_EQ(Message(ended), "bent");
+  EXPECT_EQ(ended->task, kPs0);
+}
+
+TEST_F(SessionOrdersTest, AllWorkersCarryOutAnOrder) {
+  LetWorkersHoldVariables();
+  KeepEpoch(0);
+  StartWorkers();
+  const auto change = WorkUntilOrder();
+  ASSERT_TRUE(change);
+  EXPECT_EQ(OrderOf(kWorker0), 0) << "the leader has not named the checkpoint";
+  Order(*change);
+  // An answer that is lost comes again.
+  EXPECT_EQ(OrderOf(kWorker0), 1);
+  EXPECT_EQ(OrderOf(kWorker0), 1);
+  ASSERT_TRUE(ReportOrder(kWorker0, 1).ok());
+  EXPECT_EQ(OrderOf(kWorker0), 0);
+  // So does a report.
+  ASSERT_TRUE(ReportOrder(kWorker0, 1).ok());
+  EXPECT_EQ(OrderOf(kWorker0), 0) << "worker 1 has not reported";
+  EXPECT_EQ(OrderOf(kWorker1), 1);
+  ASSERT_TRUE(ReportOrder(kWorker1, 1).ok());
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->phase(), v1::PHASE_TEST);
+  ASSERT_TRUE(ReportOrder(kWorker0, 1).ok()) << "a late repeat";
+  EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
+}
+
+TEST_F(SessionOrdersTest, ReportsOfOtherOrdersAreRefused) {
+  LetWorkersHoldVariables();
+  KeepEpoch(0);
+  StartWorkers();
+  EXPECT_EQ(ReportOrder(kWorker0, 1).code(),
+            absl::StatusCode::kInvalidArgument);
+  const auto change = WorkUntilOrder();
+  ASSERT_TRUE(change);
+  Order(*change);
+  for (const uint64_t number : {0, 2}) {
+    EXPECT_EQ(ReportOrder(kWorker0, number).code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_EQ(OrderOf(kWorker0), 1);
+}
+
+TEST_F(SessionOrdersTest, AnErrorOfAWorkerEndsTheJob) {
+  LetWorkersHoldVariables();
+  KeepEpoch(0);
+  StartWorkers();
+  const auto change = WorkUntilOrder();
+  ASSERT_TRUE(change);
+  Order(*change);
+  ASSERT_TRUE(ReportOrder(kWorker0, 1, absl::DataLossError("bent")).ok());
+  EXPECT_EQ(Message(Take<Ended>()),
+            "worker-0 at host-a:1 did not load the variables of "
+            "step-000000000100: bent");
+}
+
+TEST_F(SessionOrdersTest, AWorkerThatDiesDuringAnOrderEndsTheJob) {
+  LetWorkersHoldVariables();
+  KeepEpoch(0);
+  StartWorkers();
+  const auto change = WorkUntilOrder();
+  ASSERT_TRUE(change);
+  Order(*change);
+  ASSERT_TRUE(ReportOrder(kWorker0, 1).ok());
+  Pass(absl::Seconds(9), {kWorker1});
+  EXPECT_THAT(Message(Take<Ended>()), AllOf(HasSubstr("worker-1 at host-b:1"),
+                                            HasSubstr("no heartbeat")));
+}
+
+TEST_F(SessionOrdersTest, AnOrderHasADeadline) {
+  LetWorkersHoldVariables();
+  KeepEpoch(0);
+  StartWorkers();
+  const auto change = WorkUntilOrder();
+  ASSERT_TRUE(change);
+  Order(*change);
+  ASSERT_TRUE(ReportOrder(kWorker0, 1).ok());
+  Pass(absl::Minutes(9), {});
+  EXPECT_FALSE(session_->ended());
+  Pass(absl::Minutes(2), {});
+  const auto ended = Take<Ended>();
+  EXPECT_EQ(Message(ended),
+            "worker-1 at host-b:1 did not load the variables of "
+            "step-000000000100 within 10m");
+  EXPECT_EQ(ended->task, kWorker1);
+}
+
+}  // namespace
+}  // namespace paceline
