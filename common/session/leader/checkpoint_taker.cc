@@ -85,7 +85,9 @@ void CheckpointTaker::Take(const TakeCheckpoint& action) {
 }
 
 void CheckpointTaker::Write() {
-  holders_.WriteCheckpoint(folder_, [this](Files files) {
+  const bool is_kept =
+      manifest_.kept == std::filesystem::path(folder_).filename();
+  holders_.WriteCheckpoint(folder_, is_kept, [this](Files files) {
     MutexLock lock(mutex_);
     files_ = std::make_unique<Files>(std::move(files));
   });

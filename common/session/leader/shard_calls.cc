@@ -164,18 +164,20 @@ void ShardCalls::Snapshot(const std::string& path, SnapshotDone done) {
           std::move(all_done));
 }
 
-void ShardCalls::WriteCheckpoint(const std::string& folder, WriteDone done) {
+void ShardCalls::WriteCheckpoint(const std::string& folder, bool is_kept,
+                                 WriteDone done) {
   v1::WriteCheckpointRequest request;
   request.set_name(std::filesystem::path(folder).filename().string());
   const absl::Time deadline = MonotonicNow() + limits::kCheckpointTimeout;
   using Answers = absl::StatusOr<std::vector<v1::WriteCheckpointResponse>>;
   Done<v1::WriteCheckpointResponse> all_done =
-      [this, folder, deadline, done = std::move(done)](const Answers& answers) {
+      [this, folder, is_kept, deadline,
+       done = std::move(done)](const Answers& answers) {
         Files files = ReadFiles(answers);
         const bool may_collect = std::filesystem::path(folder).is_relative() &&
                                  (files.ok() || !IsOpenEnded(files.status()));
         if (!may_collect) return done(std::move(files));
-        StartToCollect(folder, deadline, std::move(files), done);
+        StartToCollect(folder, is_kept, deadline, std::move(files), done);
       };
   CallAll(&PsClient::WriteCheckpoint, request, limits::kCheckpointTimeout,
           std::move(all_done));
@@ -199,11 +201,11 @@ ShardCalls::Files ShardCalls::ReadFiles(
   return files;
 }
 
-void ShardCalls::StartToCollect(const std::string& folder, absl::Time deadline,
-                                Files files, const WriteDone& done) {
-  auto work = [this, folder, deadline, files = std::move(files), done] {
-    done(Collect(folder, deadline, files));
-  };
+void ShardCalls::StartToCollect(const std::string& folder, bool is_kept,
+                                absl::Time deadline, Files files,
+                                const WriteDone& done) {
+  auto work = [this, folder, is_kept, deadline, files = std::move(files),
+               done] { done(Collect(folder, is_kept, deadline, files)); };
   std::thread last;
   {
     MutexLock lock(mutex_);
@@ -225,12 +227,18 @@ void ShardCalls::StartToCollect(const std::string& folder, absl::Time deadline,
   if (!started.ok()) done(started);
 }
 
-ShardCalls::Files ShardCalls::Collect(const std::string& folder,
+ShardCalls::Files ShardCalls::Collect(const std::string& folder, bool is_kept,
                                       absl::Time deadline, const Files& files) {
   const std::string name = std::filesystem::path(folder).filename().string();
   const std::vector<size_t> shards = ShardsElsewhere(folder, shards_.size());
   absl::Status status = files.status();
-  if (status.ok()) {
+  if (status.ok() && is_kept && !shards.empty()) {
+    status = absl::FailedPreconditionError(absl::StrCat(
+        "restore_best_weights: got true, but ps-", shards.front(),
+        " has not the leader's output folder, so it could not read ", name,
+        "; expected parameter servers on the leader's machine, or with an "
+        "output folder that they share"));
+  } else if (status.ok()) {
     status = CollectShardFiles(
         folder, shards, *files, [&](size_t shard, uint64_t offset_bytes) {
           return ReadPiece(shard, name, offset_bytes, deadline);

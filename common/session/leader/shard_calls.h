@@ -53,8 +53,9 @@ class ShardCalls : public VariableHolders {
   void Snapshot(const std::string& path, SnapshotDone done) override;
   // A relative `folder` may be one on the leader's machine only: shards on
   // others have written into folders of their own, and a thread collects their
-  // files.
-  void WriteCheckpoint(const std::string& folder, WriteDone done) override;
+  // files. They could not load the checkpoint.
+  void WriteCheckpoint(const std::string& folder, bool is_kept,
+                       WriteDone done) override;
 
  private:
   template <typename Request, typename Response>
@@ -79,11 +80,11 @@ class ShardCalls : public VariableHolders {
       const absl::StatusOr<std::vector<v1::WriteCheckpointResponse>>& answers)
       const;
   // A thread collects the files, and calls `done`.
-  void StartToCollect(const std::string& folder, absl::Time deadline,
-                      Files files, const WriteDone& done);
+  void StartToCollect(const std::string& folder, bool is_kept,
+                      absl::Time deadline, Files files, const WriteDone& done);
   // Brings the files that are not in `folder` there, and has their shards
   // delete them. If `files` is an error, they are deleted only.
-  Files Collect(const std::string& folder, absl::Time deadline,
+  Files Collect(const std::string& folder, bool is_kept, absl::Time deadline,
                 const Files& files);
   absl::StatusOr<std::string> ReadPiece(size_t shard, const std::string& name,
                                         uint64_t offset_bytes,

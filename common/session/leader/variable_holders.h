@@ -39,8 +39,10 @@ class VariableHolders {
   // Copies the variables for the checkpoint `name`; its folder exists.
   virtual void Snapshot(const std::string& name, SnapshotDone done) = 0;
   // Calls `done` once that snapshot is on disk, in the leader's `folder` of the
-  // checkpoint; its last component is the checkpoint's name.
-  virtual void WriteCheckpoint(const std::string& folder, WriteDone done) = 0;
+  // checkpoint; its last component is the checkpoint's name. `is_kept`: the
+  // holders are to load it later; FailedPrecondition if one could not.
+  virtual void WriteCheckpoint(const std::string& folder, bool is_kept,
+                               WriteDone done) = 0;
 };
 
 }  // namespace paceline

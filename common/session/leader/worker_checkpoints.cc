@@ -18,7 +18,7 @@ void WorkerCheckpoints::Snapshot(const std::string& name, SnapshotDone done) {
 }
 
 void WorkerCheckpoints::WriteCheckpoint(const std::string& /*folder*/,
-                                        WriteDone done) {
+                                        bool /*is_kept*/, WriteDone done) {
   write_done_ = std::move(done);
 }
 

@@ -21,7 +21,8 @@ class WorkerCheckpoints : public VariableHolders {
   explicit WorkerCheckpoints(SharedSession& session) : session_(session) {}
 
   void Snapshot(const std::string& name, SnapshotDone done) override;
-  void WriteCheckpoint(const std::string& folder, WriteDone done) override;
+  void WriteCheckpoint(const std::string& folder, bool is_kept,
+                       WriteDone done) override;
 
   // The worker's report.
   void Reported(const CheckpointReported& report);

@@ -27,7 +27,8 @@ class FakeHolders : public VariableHolders {
     this->name = name;
     done(std::vector<int64_t>());
   }
-  void WriteCheckpoint(const std::string& folder, WriteDone done) override {
+  void WriteCheckpoint(const std::string& folder, bool /*is_kept*/,
+                       WriteDone done) override {
     EXPECT_EQ(std::filesystem::path(folder).filename(), name);
     write_done = std::move(done);
   }

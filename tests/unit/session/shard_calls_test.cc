@@ -161,7 +161,7 @@ TEST_F(ShardCallsTest, CheckpointsAreRepeated) {
     ASSERT_TRUE(taken.ok()) << taken;
     resets_left_ = 1;
     Result<absl::StatusOr<std::vector<ShardFile>>> written;
-    calls_->WriteCheckpoint(folder, written.Receiver());
+    calls_->WriteCheckpoint(folder, /*is_kept=*/true, written.Receiver());
     const auto files = written.Wait();
     ASSERT_TRUE(files.ok()) << files.status();
     EXPECT_EQ((*files)[0].file, ShardFileName(0, 1));
@@ -184,11 +184,33 @@ TEST_F(ShardCallsTest, FilesOfOtherMachinesAreCollected) {
   ASSERT_TRUE(snapshot.Wait().ok());
   resets_left_ = 2;
   Result<absl::StatusOr<std::vector<ShardFile>>> written;
-  calls_->WriteCheckpoint(folder, written.Receiver());
+  calls_->WriteCheckpoint(folder, /*is_kept=*/false, written.Receiver());
   const auto files = written.Wait();
   ASSERT_TRUE(files.ok()) << files.status();
   EXPECT_EQ(std::filesystem::file_size(leaders + file), (*files)[0].size_bytes);
   EXPECT_FALSE(std::filesystem::exists(directory_ + file));
+  std::filesystem::remove_all(leaders);
+}
+
+TEST_F(ShardCallsTest, AShardOfAnotherMachineCannotLoadWhatIsKept) {
+  const std::string leaders = absl::StrCat("shard_calls_kept.", getpid());
+  const std::string folder = *CreateCheckpointFolder(leaders, 1);
+  const std::string name = std::filesystem::path(folder).filename().string();
+  std::filesystem::create_directories(absl::StrCat(directory_, "/", name));
+  Result<absl::Status> snapshot;
+  calls_->Snapshot(name, [receive = snapshot.Receiver()](const auto& done) {
+    receive(done.status());
+  });
+  ASSERT_TRUE(snapshot.Wait().ok());
+  Result<absl::StatusOr<std::vector<ShardFile>>> written;
+  calls_->WriteCheckpoint(folder, /*is_kept=*/true, written.Receiver());
+  const absl::Status status = written.Wait().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("restore_best_weights: got true, but ps-0"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_FALSE(std::filesystem::exists(
+      absl::StrCat(directory_, "/", name, "/", ShardFileName(0, 1))));
   std::filesystem::remove_all(leaders);
 }
 

@@ -23,7 +23,8 @@ class CountingHolders : public VariableHolders {
   void Snapshot(const std::string& /*name*/, SnapshotDone done) override {
     done(copied);
   }
-  void WriteCheckpoint(const std::string& folder, WriteDone done) override {
+  void WriteCheckpoint(const std::string& folder, bool /*is_kept*/,
+                       WriteDone done) override {
     for (const ShardFile& file : files) {
       ASSERT_TRUE(WriteFileAtomically(folder + "/" + file.file, "abc").ok());
     }
