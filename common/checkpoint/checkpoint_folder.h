@@ -39,8 +39,8 @@ absl::StatusOr<std::vector<std::string>> ListCheckpoints(
 bool IsGoodCheckpoint(const std::string& folder);
 
 // Deletes all but the latest `keep` good checkpoints (at least 1), and all bad
-// ones that are older. So the last good checkpoint is never deleted. Nor is that
-// whose folder has the name `spared`; "": none.
+// ones that are older. So the last good checkpoint is never deleted. Nor is
+// that whose folder has the name `spared`; "": none.
 absl::Status DeleteOldCheckpoints(const std::string& directory, int keep,
                                   absl::string_view spared = "");
 

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/integration/harness/small_job.h"
@@ -13,6 +15,7 @@ namespace paceline {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 // A loss that falls by less than 100 in an epoch does not get better. So the
@@ -84,6 +87,46 @@ TEST(RestoreBestWeightsTest, AResumedJobStillHasTheBestEpoch) {
     Process second = job.Run(resumed);
     EXPECT_EQ(second.Wait(kJobLimit), 0) << second.Errors();
     ExpectTheFirstEpochsVariables(job);
+    // Nothing is left to do but the test set.
+    Process third = job.Run(resumed);
+    EXPECT_EQ(third.Wait(kJobLimit), 0) << third.Errors();
+    EXPECT_THAT(third.Output(), Not(HasSubstr("Epoch 4/")));
+    EXPECT_THAT(third.Output(), Not(HasSubstr("Epoch 3/")));
+    ExpectTheFirstEpochsVariables(job);
+  }
+}
+
+// A rate of next to nothing shows the variables with which the second phase
+// begins. Both end with those of their first epoch.
+TEST(RestoreBestWeightsTest, APhaseHandsTheBestEpochToTheNext) {
+  for (const std::vector<std::string>& changes :
+       {std::vector<std::string>{"strategy=mirrored", "cluster={worker: 1}"},
+        std::vector<std::string>{"strategy=multi_worker_mirrored",
+                                 "cluster={worker: 2}"},
+        std::vector<std::string>{"cluster={ps: 2, worker: 2}"}}) {
+    SCOPED_TRACE(changes.back());
+    for (const absl::string_view rate : {"1.0e-9", "0.1"}) {
+      SCOPED_TRACE(rate);
+      SmallJob job;
+      Process run = job.Run(With(
+          With({}, changes),
+          {"epochs=1", kValidation, kRestoring,
+           absl::StrCat("phases=[{name: head, epochs: 9}, {name: tune, epochs: "
+                        "9, optimizer: {SGD: {learning_rate: ",
+                        rate, "}}}]")}));
+      EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+      const std::vector<double> head = Column(
+          ReadJson(job.output_dir() + "/phases/head/result.json"), "val_loss");
+      const std::vector<double> tune = Column(job.Result(), "val_loss");
+      ASSERT_THAT(head, SizeIs(3));
+      EXPECT_GT(std::abs(head[0] - head[2]), 1e-3);
+      if (rate == "0.1") {
+        ExpectTheFirstEpochsVariables(job);
+      } else {
+        ASSERT_THAT(tune, SizeIs(3));
+        EXPECT_NEAR(tune[0], head[0], 1e-5);
+      }
+    }
   }
 }
 

@@ -107,6 +107,7 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
   checkpoints_.GoOnFrom(restored_->steps);
   if (restored_->counted.examples == 0) {
     told_of_epoch_ = restored_->begun;
+    has_kept_ = restored_->has_kept && AllEpochsDone();
     BeginNext(now);
     Advance(now);
     return absl::OkStatus();
@@ -344,10 +345,10 @@ void JobFlow::AdvanceTraining(absl::Time now) {
 
 void JobFlow::AdvanceCheckpoint(absl::Time now) {
   if (checkpoints_.is_writing()) return;
+  const bool is_last = !table_ && AllEpochsDone();
+  has_kept_ |= is_last && callbacks_.keeps_model();
   const SavedSession saved = Save(now);
   const bool is_kept = callbacks_.TakeKeepsModel();
-  const bool is_last = !table_ && AllEpochsDone();
-  has_kept_ |= is_kept && is_last;
   checkpoints_.Take(saved, callbacks_.TakeSaves(), is_kept, is_last, actions_);
 }
 
@@ -500,6 +501,7 @@ SavedSession JobFlow::StartOfEpoch() const {
   saved.epoch_examples = epoch_examples_;
   saved.remaining = {{0, epoch_examples_}};
   saved.counted.states.resize(StateSize(metrics_));
+  saved.has_kept = has_kept_;
   saved.history = history_;
   return saved;
 }

@@ -234,6 +234,7 @@ json ToJson(const SavedSession& saved) {
                 {"history", history},
                 {"begun", saved.begun},
                 {"stopped", saved.stopped},
+                {"has_kept", saved.has_kept},
                 {"saves", saves},
                 {"callbacks", saved.callbacks}};
   if (saved.learning_rate) value["learning_rate"] = *saved.learning_rate;
@@ -279,6 +280,9 @@ absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
   }
   if (value.contains("stopped")) {
     ASSIGN_OR_RETURN(saved.stopped, reader.Bool("stopped"));
+  }
+  if (value.contains("has_kept")) {
+    ASSIGN_OR_RETURN(saved.has_kept, reader.Bool("has_kept"));
   }
   if (value.contains("saves")) {
     ASSIGN_OR_RETURN(saved.saves, ReadSaves(reader));

@@ -37,6 +37,8 @@ struct SavedSession {
   bool begun = false;
   // Whether a callback has ended training.
   bool stopped = false;
+  // Whether training is over and the model has the variables that were kept.
+  bool has_kept = false;
   // The files that callbacks ask to be made of the checkpoint. A run that
   // resumes from it makes them again, since the earlier one may not have done.
   std::vector<SaveModel> saves;

@@ -199,6 +199,35 @@ TEST_F(SessionOrdersTest, AResumedJobLoadsWhatAnEarlierRunKept) {
   EXPECT_EQ(session_->history().size(), 3);
 }
 
+TEST_F(SessionOrdersTest, AFinishedJobThatIsResumedLoadsNothing) {
+  options_.job.mutable_checkpoint()->set_every_epochs(1);
+  // The last checkpoint is one after the order, or is the one that is kept.
+  for (const int best : {1, 2}) {
+    options_.restore = nullptr;
+    const auto start = [&](int epochs) {
+      options_.job.set_epochs(epochs);
+      KeepEpoch(best);
+      incarnations_.clear();
+      requests_.clear();
+      Start();
+    };
+    start(3);
+    if (WorkUntilOrder()) {
+      session_->VariablesChanged(absl::OkStatus(), now_);
+      EXPECT_FALSE(WorkUntilOrder());
+    }
+    ASSERT_TRUE(session_->ended());
+    options_.restore_path = "/out/checkpoint/step-x";
+    options_.restore = taken_.back().state;
+    start(3);
+    EXPECT_FALSE(WorkUntilOrder());
+    EXPECT_TRUE(session_->ended());
+    // More epochs change the variables again.
+    start(4);
+    EXPECT_TRUE(WorkUntilOrder());
+  }
+}
+
 TEST_F(SessionOrdersTest, AKeptCheckpointThatIsLostEndsTheJob) {
   KeepEpoch(0);
   Start();
