@@ -128,6 +128,31 @@ TEST_F(ServiceTest, ACheckpointHasTheShardsOfAllMachines) {
   }
 }
 
+// The leader is on the machine of ps-0, and ps-1 on another in the second job.
+TEST_F(ServiceTest, TheBestEpochComesBackWhereServersShareAFolder) {
+  const std::vector<std::string> callbacks = {
+      "--set",
+      "callbacks=[{EarlyStopping: {min_delta: 100, monitor: loss, patience: 2, "
+      "restore_best_weights: true, verbose: 1}}]",
+      "--set", "epochs=9"};
+  const std::string one = Submit(callbacks);
+  service_.Run({"wait", one});
+  EXPECT_EQ(service_.Describe(one).at("state"), "SUCCEEDED");
+  EXPECT_THAT(service_.Run({"logs", one}),
+              HasSubstr("Restoring model weights from the end of the best "
+                        "epoch: 1."));
+
+  const Process second = service_.StartDaemon("ps_server", "second-ps-daemon");
+  ASSERT_TRUE(MembersAre(3)) << second.Errors();
+  std::vector<std::string> two = {"--set", "cluster.ps=2", "--ps-cores", "10"};
+  two.insert(two.end(), callbacks.begin(), callbacks.end());
+  const std::string id = Submit(two);
+  ASSERT_TRUE(service_.WaitForState(id, {"FAILED"}));
+  EXPECT_THAT(service_.Describe(id).dump(),
+              HasSubstr("restore_best_weights: got true, but ps-1 has not the "
+                        "leader's output folder"));
+}
+
 TEST_F(ServiceTest, EachPhaseIsAStartOfTheJob) {
   const std::string id =
       Submit({"--set", "epochs=1", "--set",
