@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/job/job_reader.h"
@@ -13,12 +16,23 @@
 namespace paceline {
 namespace {
 
+// A model in the place of MobileNetV2 without its top, which users bring.
+constexpr char kBase[] = R"({"class_name": "Sequential", "config": {"layers": [
+    {"class_name": "InputLayer", "config": {"batch_shape": [null, 160, 160, 3]}},
+    {"class_name": "Conv2D", "config": {"filters": 2, "kernel_size": 3}}]}})";
+
 TEST(DeployedJobs, ReadsTheExamplesOfDeploy) {
+  const std::string base = ::testing::TempDir() + "deployed_jobs_base.json";
+  std::ofstream(base) << kBase;
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(
            PACELINE_SOURCE_DIR "/deploy/jobs")) {
+    std::vector<std::string> overrides;
+    if (entry.path().stem() == "cats_and_dogs") {
+      overrides.push_back("model.layers[2].Model.path=" + base);
+    }
     const auto job =
-        ReadJobFile(entry.path().string(), {}, {.check_files = false});
+        ReadJobFile(entry.path().string(), overrides, {.check_files = false});
     ++count;
     EXPECT_TRUE(job.ok()) << job.status();
   }
