@@ -51,33 +51,32 @@ void FillDefaults(const Value& document, const std::string& path,
   NamePhases(job);
 }
 
+// Whether the override of `path` may say which files of models there are to
+// load. The layers of a model that is a file are not in the document yet.
+bool NamesModelFiles(absl::string_view path, const Value& document) {
+  if (path == "model") return true;
+  const Value* const model =
+      document.is_map() ? document.Find("model") : nullptr;
+  return model != nullptr && model->is_map() &&
+         absl::StartsWith(path, "model.") &&
+         (path == "model.layers" || absl::EndsWith(path, ".path"));
+}
+
 // Applies the overrides that say which files of models there are to load, and
 // returns the others, which may change what comes from such a file.
 absl::StatusOr<std::vector<std::string>> ApplyFileOverrides(
     absl::Span<const std::string> overrides, Value& document) {
-  std::vector<std::string> others, rest;
+  std::vector<std::string> others;
   for (const std::string& each : overrides) {
-    if (!absl::StartsWith(each, "model=")) {
-      others.push_back(each);
-      continue;
-    }
-    RETURN_IF_ERROR(ApplyOverride(each, document));
-  }
-  // The layers of a model that is a file are not in the document yet.
-  const Value* const model =
-      document.is_map() ? document.Find("model") : nullptr;
-  const bool has_layers = model != nullptr && model->is_map();
-  for (std::string& each : others) {
     const absl::string_view path =
         absl::string_view(each).substr(0, each.find('='));
-    if (!has_layers || !absl::StartsWith(path, "model.") ||
-        !absl::EndsWith(path, ".path")) {
-      rest.push_back(std::move(each));
-      continue;
+    if (NamesModelFiles(path, document)) {
+      RETURN_IF_ERROR(ApplyOverride(each, document));
+    } else {
+      others.push_back(each);
     }
-    RETURN_IF_ERROR(ApplyOverride(each, document));
   }
-  return rest;
+  return others;
 }
 
 void MakePathsAbsolute(const std::string& job_path, v1::Job& job) {
