@@ -83,19 +83,22 @@ absl::StatusOr<std::vector<StepFolder>> ListStepFolders(
   return folders;
 }
 
-}  // namespace
-
-bool IsGoodCheckpoint(const std::string& folder) {
-  const absl::StatusOr<Manifest> manifest = ReadManifest(folder);
-  if (!manifest.ok()) return false;
+bool HasShardFiles(const std::string& folder, const Manifest& manifest) {
   return std::all_of(
-      manifest->shards.begin(), manifest->shards.end(),
+      manifest.shards.begin(), manifest.shards.end(),
       [&](const ShardFile& shard) {
         std::error_code error;
         const auto size =
             fs::file_size(absl::StrCat(folder, "/", shard.file), error);
         return !error && static_cast<int64_t>(size) == shard.size_bytes;
       });
+}
+
+}  // namespace
+
+bool IsGoodCheckpoint(const std::string& folder) {
+  const absl::StatusOr<Manifest> manifest = ReadManifest(folder);
+  return manifest.ok() && HasShardFiles(folder, *manifest);
 }
 
 absl::StatusOr<std::string> CreateCheckpointFolder(const std::string& directory,
@@ -148,19 +151,22 @@ absl::StatusOr<std::string> FindLatestCheckpoint(const std::string& directory) {
   return candidates.back();
 }
 
-absl::Status DeleteOldCheckpoints(const std::string& directory, int keep,
-                                  absl::string_view spared) {
+absl::Status DeleteOldCheckpoints(const std::string& directory, int keep) {
   CHECK_GE(keep, 1);
   ASSIGN_OR_RETURN(const std::vector<StepFolder> folders,
                    ListStepFolders(directory));
   int good = 0;
+  std::set<std::string> needed;
   for (const StepFolder& folder : folders) {
     if (good >= keep) {
-      if (FolderName(folder.step, folder.attempt) == spared) continue;
+      if (needed.contains(FolderName(folder.step, folder.attempt))) continue;
       RETURN_IF_ERROR(DeleteCheckpoint(folder.path));
-    } else if (IsGoodCheckpoint(folder.path)) {
-      ++good;
+      continue;
     }
+    const absl::StatusOr<Manifest> manifest = ReadManifest(folder.path);
+    if (!manifest.ok() || !HasShardFiles(folder.path, *manifest)) continue;
+    ++good;
+    needed.insert(manifest->kept);
   }
   return absl::OkStatus();
 }

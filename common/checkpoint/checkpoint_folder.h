@@ -39,10 +39,9 @@ absl::StatusOr<std::vector<std::string>> ListCheckpoints(
 bool IsGoodCheckpoint(const std::string& folder);
 
 // Deletes all but the latest `keep` good checkpoints (at least 1), and all bad
-// ones that are older. So the last good checkpoint is never deleted. Nor is
-// that whose folder has the name `spared`; "": none.
-absl::Status DeleteOldCheckpoints(const std::string& directory, int keep,
-                                  absl::string_view spared = "");
+// ones that are older. So the last good checkpoint is never deleted. Nor is one
+// whose variables those that stay need (Manifest::kept).
+absl::Status DeleteOldCheckpoints(const std::string& directory, int keep);
 
 // Deletes a checkpoint, such as one that could not be completed. Deletes the
 // manifest first, so that the rest is not taken for a checkpoint. If `folder`

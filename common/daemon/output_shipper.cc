@@ -101,6 +101,9 @@ absl::Status OutputShipper::ShipCheckpoints() {
       names.push_back(entry->path().filename().string());
     }
   }
+  // The older first: a checkpoint may need the variables of an older one that
+  // is kept (Manifest::kept).
+  std::sort(names.begin(), names.end());
   for (const std::string& name : names) {
     const std::string path = absl::StrCat(kCheckpointFolder, "/", name);
     ASSIGN_OR_RETURN(const Files files, List(path));
@@ -114,6 +117,14 @@ absl::Status OutputShipper::ShipCheckpoints() {
   ASSIGN_OR_RETURN(const Files present, List(kCheckpointFolder));
   // At the end of a phase it moves all of them, and only ShipAll ships those.
   if (!IsFolder(root)) return absl::OkStatus();
+  // While one is not shipped yet, what is shipped still needs what was deleted
+  // in its favour.
+  for (const auto& [path, version] : present) {
+    if (absl::EndsWith(path, absl::StrCat("/", kManifest)) &&
+        !shipped_.contains(path)) {
+      return absl::OkStatus();
+    }
+  }
   return Forget(kCheckpointFolder, present);
 }
 

@@ -124,8 +124,7 @@ absl::Status CheckpointTaker::Complete(std::vector<ShardFile> files) {
   manifest_.shards = std::move(files);
   RETURN_IF_ERROR(WriteManifest(folder_, manifest_));
   // The new checkpoint is good even if deleting old ones fails.
-  const absl::Status deleted =
-      DeleteOldCheckpoints(directory_, keep_, manifest_.kept);
+  const absl::Status deleted = DeleteOldCheckpoints(directory_, keep_);
   if (!deleted.ok()) LOG(WARNING) << deleted.message();
   return absl::OkStatus();
 }

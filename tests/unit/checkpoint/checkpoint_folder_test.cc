@@ -63,11 +63,21 @@ TEST_F(CheckpointFolderTest, KeepsTheLatestGoodOnes) {
               UnorderedElementsAre("step-000000000003", "step-000000000004"));
 }
 
-TEST_F(CheckpointFolderTest, SparesOne) {
-  for (int step : {1, 2, 3, 4}) WriteCheckpoint(step);
-  ASSERT_TRUE(DeleteOldCheckpoints(directory_, 1, "step-000000000002").ok());
+TEST_F(CheckpointFolderTest, SparesWhatTheLatestNeed) {
+  WriteCheckpoint(1);
+  for (int step : {2, 3, 4, 5}) {
+    const std::string folder = WriteCheckpoint(step);
+    Manifest manifest = *ReadManifest(folder);
+    manifest.kept = step < 5 ? "step-000000000002"
+                             : std::filesystem::path(folder).filename();
+    ASSERT_TRUE(WriteManifest(folder, manifest).ok());
+  }
+  ASSERT_TRUE(DeleteOldCheckpoints(directory_, 2).ok());
   EXPECT_THAT(Folders(),
-              UnorderedElementsAre("step-000000000002", "step-000000000004"));
+              UnorderedElementsAre("step-000000000002", "step-000000000004",
+                                   "step-000000000005"));
+  ASSERT_TRUE(DeleteOldCheckpoints(directory_, 1).ok());
+  EXPECT_THAT(Folders(), UnorderedElementsAre("step-000000000005"));
 }
 
 TEST_F(CheckpointFolderTest, NeverDeletesTheLastGoodOne) {
