@@ -61,6 +61,17 @@ TEST_P(BackupTest, AKilledJobGoesOnWhereItWas) {
 INSTANTIATE_TEST_SUITE_P(Strategies, BackupTest,
                          ::testing::Values("parameter_server", "mirrored"));
 
+TEST(Backup, StaysIfTheModelIsNotWritten) {
+  SmallJob job;
+  Process run = job.Run(Backed("parameter_server", "{}"));
+  ASSERT_TRUE(WaitForEpochs(run, 1)) << run.Errors();
+  // Nothing can be written in the place of a folder that is not empty.
+  std::filesystem::create_directories(job.output_dir() + "/model.keras/other");
+  EXPECT_EQ(run.Wait(kJobLimit), 1) << run.Errors();
+  EXPECT_THAT(run.Errors(), HasSubstr(job.output_dir() + "/model.keras"));
+  EXPECT_TRUE(std::filesystem::exists(job.output_dir() + "/checkpoint"));
+}
+
 TEST(Backup, IsDeletedOnceTheJobHasSucceeded) {
   SmallJob job;
   const auto arguments = Backed("parameter_server", "{}");

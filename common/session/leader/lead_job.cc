@@ -332,8 +332,8 @@ class Run {
     }
     own_tasks_.ShutdownEvaluator(outcome.status.ok());
     // Of a model that could not be written, the checkpoint is all there is.
-    const bool is_kept = *model || !leader.job.has_checkpoint();
-    if (written.ok() && HasTrained(leader, outcome) && is_kept) {
+    if (written.ok() && HasTrained(leader, outcome) &&
+        (*model || !leader.job.has_checkpoint())) {
       const absl::Status deleted = DeleteBackup(leader, job_);
       if (!deleted.ok()) std::cerr << "warning: " << deleted.message() << "\n";
     }
@@ -356,15 +356,21 @@ class Run {
   }
 
   // The training goes on without the own workers that have exited, if it
-  // survives their loss.
+  // survives their loss and another worker is left.
   void LeaveOutLostWorkers() {
     for (const auto& [task, exit_code] : own_tasks_.TakeExits()) {
       exits_[task] = exit_code;
     }
     if (IsSynchronous(job_)) return;
-    std::erase_if(options_.leader.tasks, [this](const ExpectedTask& task) {
+    std::vector<ExpectedTask>& tasks = options_.leader.tasks;
+    const auto is_lost = [this](const ExpectedTask& task) {
       return task.id.type != TaskType::kPs && exits_.contains(task.id);
-    });
+    };
+    const bool has_worker =
+        std::any_of(tasks.begin(), tasks.end(), [&](const ExpectedTask& task) {
+          return task.id.type != TaskType::kPs && !is_lost(task);
+        });
+    if (has_worker) std::erase_if(tasks, is_lost);
   }
 
   // No leader could start.
