@@ -203,8 +203,11 @@ class Callback {
   // Whether BatchEnded is called.
   virtual bool hears_batches() const { return false; }
 
-  // Whether the model gets back the variables that were kept last
-  // (Decision::keeps_model) when training ends. At most one callback keeps any.
+  // Whether it may decide Decision::keeps_model. At most one callback does.
+  virtual bool keeps_model() const { return false; }
+
+  // Whether the model gets back the variables that were kept last when training
+  // ends.
   virtual bool restores_kept() const { return false; }
 
   // Events. The next epoch does not begin before an EpochEnded is over.

@@ -24,6 +24,7 @@ class EarlyStopping final : public MonitorCallback {
   absl::string_view class_name() const override { return kClassName; }
   absl::Status Prepare(const CallbackContext& context,
                        const Path& path) override;
+  bool keeps_model() const override { return restore_best_weights; }
   // As in Keras also if training has not ended early.
   bool restores_kept() const override { return best_epoch_.has_value(); }
   void EpochEnded(EpochEnd& end, Decision& decision) override;

@@ -134,9 +134,7 @@ absl::StatusOr<std::unique_ptr<CallbackList>> MakeCallbacks(
       // The job's checkpoints (common/job/backup.h), nothing that hears events.
       continue;
     }
-    if (callback->class_name() == EarlyStopping::kClassName &&
-        static_cast<const EarlyStopping&>(*callback).restore_best_weights &&
-        std::exchange(keeps_model, true)) {
+    if (callback->keeps_model() && std::exchange(keeps_model, true)) {
       return ConfigError(path.Key("restore_best_weights"),
                          "got true, as an earlier callback has; expected one "
                          "callback with it");
