@@ -1,7 +1,9 @@
 // The task that evaluates checkpoints beside training.
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
@@ -87,6 +89,28 @@ TEST(EvaluatorTest, EvaluatesTheValidationSplitUnderEveryStrategy) {
   ASSERT_GE(rows.size(), 2) << job.Log("evaluator-0");
   const double loss = Column(job.Result(), "val_loss").back();
   EXPECT_NEAR(std::stod(rows.back()[1]), loss, 1e-5 * std::abs(loss));
+}
+
+// The checkpoint that ModelCheckpoint asks for after the last epoch has the
+// step of the last one, but the variables of another epoch.
+TEST(EvaluatorTest, EvaluatesTheVariablesThatWereRestored) {
+  SmallJob job;
+  Process run =
+      job.Run({"--set", "evaluator=true", "--set", kKeepAll, "--set",
+               "callbacks=[{ModelCheckpoint: {filepath: last.keras}}, "
+               "{EarlyStopping: {monitor: loss, min_delta: 100, patience: 9, "
+               "restore_best_weights: true}}]"});
+  ASSERT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  EXPECT_TRUE(std::filesystem::exists(
+      job.output_dir() +
+      absl::StrFormat("/checkpoint/step-%012d-2", 3 * kStepsPerEpoch)));
+  const auto rows = Rows(job);
+  ASSERT_THAT(rows, SizeIs(4)) << job.Log("evaluator-0");
+  EXPECT_EQ(rows[3][0], std::to_string(3 * kStepsPerEpoch));
+  EXPECT_NE(rows[1][1], rows[2][1]);
+  EXPECT_EQ(rows[3][1], rows[1][1]);
+  const double loss = job.Result().at("evaluation").at("loss");
+  EXPECT_NEAR(std::stod(rows[3][1]), loss, 1e-5 * std::abs(loss));
 }
 
 // Never a peer: it may come first, and go and come back.

@@ -10,15 +10,16 @@
 #include "common/limits.h"
 
 namespace paceline {
-
 namespace {
+
+constexpr char kLineEnd[] = "\r\n";
 
 std::string HeaderOf(absl::Span<const LoggedMetric> metrics) {
   std::string header = "step";
   for (const LoggedMetric& metric : metrics) {
     absl::StrAppend(&header, ",", metric.name);
   }
-  return absl::StrCat(header, "\r\n");
+  return absl::StrCat(header, kLineEnd);
 }
 
 }  // namespace
@@ -36,16 +37,22 @@ absl::StatusOr<std::string> EvaluationLog::Read() const {
 
 absl::StatusOr<bool> EvaluationLog::Has(int64_t step) const {
   ASSIGN_OR_RETURN(const std::string text, Read());
-  return absl::StrContains(text, absl::StrCat("\n", step, ","));
+  return absl::StrContains(text, absl::StrCat(kLineEnd, step, ","));
 }
 
-absl::Status EvaluationLog::Add(int64_t step, const Logs& logs) const {
+absl::Status EvaluationLog::Set(int64_t step, const Logs& logs) const {
   ASSIGN_OR_RETURN(std::string text, Read());
-  absl::StrAppend(&text, step);
+  std::string row = absl::StrCat(step);
   for (const auto& [name, value] : logs) {
-    absl::StrAppendFormat(&text, ",%.17g", value);
+    absl::StrAppendFormat(&row, ",%.17g", value);
   }
-  absl::StrAppend(&text, "\r\n");
+  const size_t before = text.find(absl::StrCat(kLineEnd, step, ","));
+  if (before == std::string::npos) {
+    absl::StrAppend(&text, row, kLineEnd);
+  } else {
+    const size_t begin = text.find_first_not_of(kLineEnd, before);
+    text.replace(begin, text.find(kLineEnd, begin) - begin, row);
+  }
   return WriteFileAtomically(path_, text);
 }
 

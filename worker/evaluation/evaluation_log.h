@@ -1,4 +1,4 @@
-// evaluator.csv: the metrics on each checkpoint, one row per checkpoint.
+// evaluator.csv: the metrics on each checkpoint, one row per step.
 #ifndef PACELINE_WORKER_EVALUATION_EVALUATION_LOG_H_
 #define PACELINE_WORKER_EVALUATION_EVALUATION_LOG_H_
 
@@ -24,8 +24,9 @@ class EvaluationLog {
   // Whether there is a row for the checkpoint after `step` steps.
   absl::StatusOr<bool> Has(int64_t step) const;
 
-  // Adds a row with the metrics' values. The file is replaced atomically.
-  absl::Status Add(int64_t step, const Logs& logs) const;
+  // Appends a row with the metrics' values, or replaces the row of the same
+  // step. The file is replaced atomically.
+  absl::Status Set(int64_t step, const Logs& logs) const;
 
  private:
   // The header and the rows in the file.

@@ -184,19 +184,24 @@ class Evaluator {
       ASSIGN_OR_RETURN(const SavedSession session,
                        SavedSessionFromJson(*manifest->session));
       ASSIGN_OR_RETURN(const bool is_known, log_.Has(manifest->step));
-      if (!is_known) {
+      // A checkpoint with restored variables may follow one of the same step.
+      if (!is_known || session.has_kept) {
         RETURN_IF_ERROR(Evaluate(checkpoint, manifest->step, *identity));
         is_new = true;
       }
       state.identity = identity;
-      state.is_last = session.stopped ||
-                      session.epoch >= static_cast<int>(options_.job.epochs());
+      // Of a resumed job, the final checkpoint of a run with fewer epochs is
+      // not its last.
+      state.is_last =
+          session.is_final &&
+          (session.stopped ||
+           session.epoch >= static_cast<int>(options_.job.epochs()));
     }
     is_done_ = is_done_ || (state.is_last && is_of_this_run);
     return is_new;
   }
 
-  // Adds a row for a checkpoint, unless the checkpoint is deleted meanwhile.
+  // Sets the row of a checkpoint, unless the checkpoint is deleted meanwhile.
   absl::Status Evaluate(const std::string& checkpoint, int64_t step,
                         const FileIdentity& identity) {
     const absl::StatusOr<Logs> logs = Evaluate(checkpoint);
@@ -207,7 +212,7 @@ class Evaluator {
     }
     RETURN_IF_ERROR(logs.status());
     LOG(INFO) << checkpoint << ": loss " << logs->front().second;
-    return log_.Add(step, *logs);
+    return log_.Set(step, *logs);
   }
 
   absl::StatusOr<Logs> Evaluate(const std::string& checkpoint) {
@@ -243,7 +248,7 @@ class Evaluator {
   // What is known about a checkpoint, by the path of its manifest.
   struct State {
     std::optional<FileIdentity> identity;
-    // Whether it is the checkpoint after the last epoch.
+    // Whether it has the variables that the job ends with.
     bool is_last = false;
   };
   std::map<std::string, State> states_;

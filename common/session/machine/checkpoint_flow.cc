@@ -40,12 +40,12 @@ bool CheckpointFlow::IsBehind(int64_t steps) const {
 
 void CheckpointFlow::Take(const SavedSession& saved,
                           std::vector<SaveModel> saves, bool is_kept,
-                          bool is_last, std::vector<Action>& actions) {
+                          std::vector<Action>& actions) {
   CHECK(!is_writing_);
   saved_steps_ = saved.steps;
   awaits_snapshot_ = true;
   is_writing_ = true;
-  writes_last_ = is_last;
+  writes_final_ = saved.is_final;
   writes_kept_ = is_kept;
   TakeCheckpoint checkpoint;
   checkpoint.step = saved.steps;
@@ -63,7 +63,7 @@ absl::Status CheckpointFlow::Written(const absl::Status& status,
                                      std::vector<Action>& actions) {
   is_writing_ = false;
   if (status.ok()) return status;
-  if (writes_last_) {
+  if (writes_final_) {
     return Annotate(status, "the last checkpoint was not written");
   }
   if (writes_kept_) {

@@ -32,12 +32,12 @@ class CheckpointFlow {
   void GoOnFrom(int64_t steps) { saved_steps_ = steps; }
 
   // Orders the checkpoint of `saved`; none is under way. `is_kept`: see
-  // TakeCheckpoint. `is_last`: the job takes no other.
+  // TakeCheckpoint.
   void Take(const SavedSession& saved, std::vector<SaveModel> saves,
-            bool is_kept, bool is_last, std::vector<Action>& actions);
+            bool is_kept, std::vector<Action>& actions);
   // Returns whether a snapshot was awaited.
   bool SnapshotTaken();
-  // Returns the error if this was the last checkpoint of the job, or is kept;
+  // Returns the error if this was the final checkpoint of the job, or is kept;
   // another one is a Notice.
   absl::Status Written(const absl::Status& status,
                        std::vector<Action>& actions);
@@ -53,7 +53,7 @@ class CheckpointFlow {
   int64_t saved_steps_ = 0;
   bool awaits_snapshot_ = false;
   bool is_writing_ = false;
-  bool writes_last_ = false;
+  bool writes_final_ = false;
   bool writes_kept_ = false;
 };
 

@@ -345,11 +345,12 @@ void JobFlow::AdvanceTraining(absl::Time now) {
 
 void JobFlow::AdvanceCheckpoint(absl::Time now) {
   if (checkpoints_.is_writing()) return;
-  const bool is_last = !table_ && AllEpochsDone();
-  has_kept_ |= is_last && callbacks_.keeps_model();
-  const SavedSession saved = Save(now);
+  const bool training_ended = !table_ && AllEpochsDone();
+  has_kept_ |= training_ended && callbacks_.keeps_model();
+  SavedSession saved = Save(now);
+  saved.is_final = training_ended && !LoadsKept();
   const bool is_kept = callbacks_.TakeKeepsModel();
-  checkpoints_.Take(saved, callbacks_.TakeSaves(), is_kept, is_last, actions_);
+  checkpoints_.Take(saved, callbacks_.TakeSaves(), is_kept, actions_);
 }
 
 void JobFlow::AdvanceRestoring() {
@@ -454,7 +455,7 @@ void JobFlow::BeginNext(absl::Time now) {
     BeginEpoch(StartOfEpoch(), now);
     return;
   }
-  if (callbacks_.RestoresKept() && !has_kept_) {
+  if (LoadsKept()) {
     stage_ = Stage::kRestoring;
     return;
   }

@@ -185,6 +185,9 @@ class JobFlow {
   bool AllEpochsDone() const {
     return callbacks_.stopped() || epoch_ >= epochs_;
   }
+  // Whether the variables that were kept are still to be loaded when training
+  // ends.
+  bool LoadsKept() const { return callbacks_.RestoresKept() && !has_kept_; }
   // The values of the job's first `metrics.size()` metrics in this pass so far.
   // Empty before the first example.
   Logs Values(absl::Span<const LoggedMetric> metrics) const;

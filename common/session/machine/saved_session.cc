@@ -235,6 +235,7 @@ json ToJson(const SavedSession& saved) {
                 {"begun", saved.begun},
                 {"stopped", saved.stopped},
                 {"has_kept", saved.has_kept},
+                {"is_final", saved.is_final},
                 {"saves", saves},
                 {"callbacks", saved.callbacks}};
   if (saved.learning_rate) value["learning_rate"] = *saved.learning_rate;
@@ -283,6 +284,11 @@ absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
   }
   if (value.contains("has_kept")) {
     ASSIGN_OR_RETURN(saved.has_kept, reader.Bool("has_kept"));
+  }
+  // Without it, a checkpoint after the last epoch is taken for the final one.
+  saved.is_final = true;
+  if (value.contains("is_final")) {
+    ASSIGN_OR_RETURN(saved.is_final, reader.Bool("is_final"));
   }
   if (value.contains("saves")) {
     ASSIGN_OR_RETURN(saved.saves, ReadSaves(reader));

@@ -39,6 +39,9 @@ struct SavedSession {
   bool stopped = false;
   // Whether training is over and the model has the variables that were kept.
   bool has_kept = false;
+  // Whether training is over and the variables are those that the job ends
+  // with: none are to be loaded any more.
+  bool is_final = false;
   // The files that callbacks ask to be made of the checkpoint. A run that
   // resumes from it makes them again, since the earlier one may not have done.
   std::vector<SaveModel> saves;

@@ -9,6 +9,7 @@
 #include "common/base/status_macros.h"
 #include "common/callback/callback_list.h"
 #include "common/checkpoint/object_reader.h"
+#include "common/session/machine/saved_session.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/session/session_fixture.h"
 
@@ -16,18 +17,21 @@ namespace paceline {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Keeps the model of one epoch.
+// Keeps the model of one epoch, and may have that of one saved as a file.
 class Keeper final : public Callback {
  public:
-  explicit Keeper(int best_epoch) : best_epoch_(best_epoch) {}
+  explicit Keeper(int best_epoch, int saved_epoch = -1)
+      : best_epoch_(best_epoch), saved_epoch_(saved_epoch) {}
 
   absl::string_view class_name() const override { return "Keeper"; }
   bool restores_kept() const override { return has_kept_; }
   void EpochEnded(EpochEnd& end, Decision& decision) override {
     decision.keeps_model = end.epoch == best_epoch_;
     has_kept_ |= decision.keeps_model;
+    if (end.epoch == saved_epoch_) decision.saves.push_back({"x.keras"});
   }
   nlohmann::json Save() const override { return {{"kept", has_kept_}}; }
   absl::Status Restore(const ObjectReader& state) override {
@@ -37,6 +41,7 @@ class Keeper final : public Callback {
 
  private:
   const int best_epoch_;
+  const int saved_epoch_;
   bool has_kept_ = false;
 };
 
@@ -47,9 +52,9 @@ class SessionOrdersTest : public SessionTest {
     test_examples_ = 20;
   }
 
-  void KeepEpoch(int epoch) {
+  void KeepEpoch(int epoch, int saved_epoch = -1) {
     std::vector<std::unique_ptr<Callback>> callbacks;
-    callbacks.push_back(std::make_unique<Keeper>(epoch));
+    callbacks.push_back(std::make_unique<Keeper>(epoch, saved_epoch));
     options_.callbacks = std::make_shared<CallbackList>(std::move(callbacks));
   }
   // Workers hold the variables, and take their steps together.
@@ -123,6 +128,18 @@ class SessionOrdersTest : public SessionTest {
     session_->OrderVariables(change.order, now_);
   }
 
+  // Of the checkpoints that were taken, whether they have the variables that
+  // the job ends with.
+  std::vector<bool> AreFinal() const {
+    std::vector<bool> are_final;
+    for (const TakeCheckpoint& taken : taken_) {
+      const auto saved = SavedSessionFromJson(*taken.state);
+      EXPECT_TRUE(saved.ok()) << saved.status();
+      are_final.push_back(saved.ok() && saved->is_final);
+    }
+    return are_final;
+  }
+
   std::vector<TakeCheckpoint> taken_;
 };
 
@@ -161,7 +178,24 @@ TEST_F(SessionOrdersTest, TheLastCheckpointHasTheKeptModel) {
   ASSERT_EQ(taken_.size(), 3);
   EXPECT_EQ(taken_[2].step, 300);
   EXPECT_FALSE(taken_[2].is_kept);
+  EXPECT_THAT(AreFinal(), ElementsAre(false, false, true));
   EXPECT_TRUE(session_->ended());
+}
+
+// The file of a model has the variables of the last epoch.
+TEST_F(SessionOrdersTest, ACheckpointBeforeTheOrderIsNotTheFinalOne) {
+  options_.job.mutable_checkpoint()->set_every_epochs(3);
+  KeepEpoch(0, /*saved_epoch=*/2);
+  Start();
+  ASSERT_TRUE(WorkUntilOrder());
+  ASSERT_EQ(taken_.size(), 2);
+  EXPECT_EQ(taken_[1].step, 300);
+  EXPECT_EQ(taken_[1].saves.size(), 1);
+  session_->VariablesChanged(absl::OkStatus(), now_);
+  EXPECT_FALSE(WorkUntilOrder());
+  ASSERT_EQ(taken_.size(), 3);
+  EXPECT_EQ(taken_[2].step, 300);
+  EXPECT_THAT(AreFinal(), ElementsAre(false, false, true));
 }
 
 TEST_F(SessionOrdersTest, NothingIsLoadedIfTheLastEpochIsTheBest) {
@@ -180,6 +214,7 @@ TEST_F(SessionOrdersTest, TheLastCheckpointIsKeptIfItsEpochIsTheBest) {
   EXPECT_FALSE(WorkUntilOrder());
   ASSERT_EQ(taken_.size(), 1);
   EXPECT_TRUE(taken_[0].is_kept);
+  EXPECT_THAT(AreFinal(), ElementsAre(true));
   EXPECT_TRUE(session_->ended());
 }
 
