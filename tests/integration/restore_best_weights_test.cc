@@ -1,9 +1,11 @@
 // EarlyStopping gives the model back the variables of its best epoch.
 #include <cmath>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
@@ -92,6 +94,38 @@ TEST(RestoreBestWeightsTest, AResumedJobStillHasTheBestEpoch) {
     EXPECT_EQ(third.Wait(kJobLimit), 0) << third.Errors();
     EXPECT_THAT(third.Output(), Not(HasSubstr("Epoch 4/")));
     EXPECT_THAT(third.Output(), Not(HasSubstr("Epoch 3/")));
+    ExpectTheFirstEpochsVariables(job);
+  }
+}
+
+// The first thing that replicas of one process hear of the leader is then the
+// order to load the variables.
+TEST(RestoreBestWeightsTest, AJobThatEndedBeforeTheOrderIsResumed) {
+  for (const char* const strategy : {"mirrored", "central_storage"}) {
+    SCOPED_TRACE(strategy);
+    SmallJob job;
+    std::vector<std::string> arguments =
+        With({}, {absl::StrCat("strategy=", strategy), "cluster=null",
+                  "devices=2", "checkpoint.keep=9", "epochs=3", kValidation,
+                  "callbacks=[{ModelCheckpoint: {filepath: last.keras}}, "
+                  "{EarlyStopping: {min_delta: 100, patience: 9, "
+                  "restore_best_weights: true}}]"});
+    Process first = job.Run(arguments);
+    EXPECT_EQ(first.Wait(kJobLimit), 0) << first.Errors();
+    ExpectTheFirstEpochsVariables(job);
+    // The one before it, of the same step, is that of last.keras.
+    int removed = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(
+             job.output_dir() + "/checkpoint")) {
+      if (!absl::EndsWith(entry.path().string(), "-2")) continue;
+      std::filesystem::remove_all(entry.path());
+      ++removed;
+    }
+    ASSERT_EQ(removed, 1);
+    arguments.emplace_back("--resume");
+    Process second = job.Run(arguments);
+    EXPECT_EQ(second.Wait(kJobLimit), 0) << second.Errors();
+    EXPECT_THAT(second.Output(), Not(HasSubstr("Epoch 3/")));
     ExpectTheFirstEpochsVariables(job);
   }
 }

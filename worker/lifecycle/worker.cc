@@ -28,6 +28,7 @@
 #include "worker/evaluation/checkpoint_strategy.h"
 #include "worker/lifecycle/load_replica.h"
 #include "worker/lifecycle/local_checkpoints.h"
+#include "worker/lifecycle/replica_gate.h"
 #include "worker/lifecycle/replica_hub.h"
 #include "worker/setup/datasets.h"
 #include "worker/setup/device_groups.h"
@@ -42,7 +43,7 @@ namespace {
 class WorkerTask {
  public:
   WorkerTask(Member& member, const WorkerOptions& options)
-      : member_(member), options_(options) {}
+      : member_(member), options_(options), gate_(device_count()) {}
 
   absl::Status Run() {
     const absl::Status status = Work();
@@ -310,6 +311,7 @@ class WorkerTask {
   absl::Status RunOne(int device, ReplicaHub& hub) {
     ASSIGN_OR_RETURN(const std::unique_ptr<Strategy> strategy,
                      MakeReplicaStrategy(device));
+    gate_.Arrive();
     if (registration().connects_only()) {
       RETURN_IF_ERROR(strategy->PullVariables());
     }
@@ -347,6 +349,7 @@ class WorkerTask {
       AwaitLeadersWord(*replicas_[device]);
     }
     Leave(status);
+    gate_.Abandon(status);
     for (const std::unique_ptr<Replica>& replica : replicas_) {
       if (replica->group != nullptr) replica->group->Abort(status);
     }
@@ -354,8 +357,16 @@ class WorkerTask {
     if (shares_statistics()) replicas_[device]->statistics->Abort(status);
   }
 
-  // The leader's order: no step is under way in any replica.
+  // The leader's orders, which one replica carries out for all. No step is
+  // under way in any, but a job that is resumed may begin with an order, while
+  // other replicas still get their first variables.
+  absl::StatusOr<std::function<void()>> TakeSnapshot(const std::string& name) {
+    RETURN_IF_ERROR(gate_.Await(limits::kCheckpointTimeout));
+    return checkpoints_->Take(name);
+  }
+
   absl::Status ChangeVariables(const v1::VariablesOrder& order) {
+    RETURN_IF_ERROR(gate_.Await(limits::kCheckpointTimeout));
     const std::string path = absl::StrCat(registration().checkpoint_folder(),
                                           "/", order.checkpoint());
     for (const std::unique_ptr<Replica>& replica : replicas_) {
@@ -382,7 +393,7 @@ class WorkerTask {
         return ChangeVariables(order);
       };
       take_snapshot = [this](const std::string& name) {
-        return checkpoints_->Take(name);
+        return TakeSnapshot(name);
       };
     }
     ReplicaHub hub(
@@ -414,6 +425,8 @@ class WorkerTask {
 
   Member& member_;
   const WorkerOptions& options_;
+  // Opens once all replicas have their first variables.
+  ReplicaGate gate_;
   // Shared memory with the gradients, if there are other workers.
   SharedMemoryTransport::RegionPtr region_;
   // The group of the replicas in this process; replicas use their transports.
