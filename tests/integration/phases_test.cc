@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/integration/harness/hand_started_cluster.h"
@@ -168,6 +169,23 @@ TEST(Phases, ALeftCheckpointOfAFinishedPhaseIsPassedOver) {
   EXPECT_THAT(again.Errors(), Not(HasSubstr("phase 1 of 2")));
   EXPECT_THAT(Column(job.Result(), "epoch"), ElementsAre(2, 3));
   EXPECT_EQ(job.LastShardTensors(), tensors);
+}
+
+// The checkpoint under way is of another job.
+TEST(Phases, AStartThatIsRefusedDeletesNothing) {
+  SmallJob job;
+  ExpectSuccess(job.Run(Phases(kMirrored)));
+  const std::string left = absl::StrCat(job.output_dir(), "/checkpoint/",
+                                        absl::StrFormat("step-%012d", 1));
+  std::filesystem::copy(
+      absl::StrCat(job.output_dir(), "/phases/head/checkpoint/",
+                   absl::StrFormat("step-%012d", 2 * kStepsPerEpoch)),
+      left, std::filesystem::copy_options::recursive);
+  const std::vector<std::string> other =
+      Phases(kMirrored, "{name: other, epochs: 3}");
+  Process refused = job.Run(With(other, {"--resume"}));
+  EXPECT_EQ(refused.Wait(kJobLimit), 2) << refused.Errors();
+  EXPECT_TRUE(std::filesystem::exists(left + "/manifest.json"));
 }
 
 // Half of a finished phase's checkpoint is none.

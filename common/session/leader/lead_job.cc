@@ -219,8 +219,10 @@ absl::Status DeleteBackup(const LeaderOptions& leader, const v1::Job& job) {
   return absl::OkStatus();
 }
 
-// What comes before the tasks of the job start.
-absl::Status PrepareRun(const LeadJobOptions& options) {
+// What comes before the tasks of the job start. The run begins with `phase` of
+// the job.
+absl::Status PrepareRun(const LeadJobOptions& options, const v1::Job& job,
+                        int phase) {
   const LeaderOptions& leader = options.leader;
   RETURN_IF_ERROR(CheckOutput(leader));
   // The earlier run's files are moved only now: a leader that cannot start must
@@ -230,6 +232,9 @@ absl::Status PrepareRun(const LeadJobOptions& options) {
         options.resumes || !leader.evaluate_checkpoint.empty();
     RETURN_IF_ERROR(
         PrepareOutput(leader.output_dir, keeps_checkpoints, std::cerr));
+  }
+  if (phase > 0) {
+    RETURN_IF_ERROR(DeleteFinishedCheckpoints(leader.output_dir, job, phase));
   }
   if (leader.job.weights_by_name() && !options.resumes &&
       !leader.connects_only && leader.evaluate_checkpoint.empty()) {
@@ -272,7 +277,7 @@ class Run {
     absl::StatusOr<std::unique_ptr<Leader>> leader = Leader::Start(options);
     if (!leader.ok()) return Abandon(leader.status());
     if (!has_started_) {
-      const absl::Status prepared = PrepareRun(options_);
+      const absl::Status prepared = PrepareRun(options_, job_, phase);
       if (!prepared.ok()) return Fail(prepared, kBadInput);
     }
     if (!options.phase.empty()) {
@@ -410,11 +415,9 @@ absl::StatusOr<int> FindStart(const v1::Job& job, LeadJobOptions& options) {
   }
   const bool restores = trains && (phase > 0 || BackupOf(leader.job));
   if (!options.resumes && !restores) return phase;
-  if (phase > 0) {
-    RETURN_IF_ERROR(DeleteFinishedCheckpoints(leader.output_dir, job, phase));
-  }
   absl::StatusOr<std::string> latest =
-      FindLatestCheckpoint(leader.output_dir + "/checkpoint");
+      phase > 0 ? FindUnfinishedCheckpoint(leader.output_dir, job, phase)
+                : FindLatestCheckpoint(leader.output_dir + "/checkpoint");
   if (latest.ok()) {
     leader.restore_path = *std::move(latest);
   } else if (absl::IsNotFound(latest.status()) && phase > 0) {

@@ -29,6 +29,18 @@ absl::Status MoveTo(const std::string& from, const std::string& to) {
              : absl::OkStatus();
 }
 
+// Whether the checkpoint is of a phase before `index`. An unusable one is not:
+// it is for those to find who need it.
+bool IsOfFinishedPhase(const std::string& checkpoint, const v1::Job& job,
+                       int index) {
+  const absl::StatusOr<Manifest> manifest = ReadManifest(checkpoint);
+  return manifest.ok() &&
+         std::any_of(job.phases().begin(), job.phases().begin() + index,
+                     [&](const v1::TrainingPhase& phase) {
+                       return phase.name() == manifest->phase;
+                     });
+}
+
 }  // namespace
 
 std::string PhaseFolder(const std::string& output_dir, const v1::Job& job,
@@ -48,20 +60,29 @@ absl::StatusOr<int> UnfinishedPhase(const std::string& output_dir,
   return job.phases_size() - 1;
 }
 
+absl::StatusOr<std::string> FindUnfinishedCheckpoint(
+    const std::string& output_dir, const v1::Job& job, int index) {
+  const std::string folder = output_dir + "/checkpoint";
+  ASSIGN_OR_RETURN(std::vector<std::string> checkpoints,
+                   ListCheckpoints(folder));
+  std::erase_if(checkpoints, [&](const std::string& checkpoint) {
+    return IsOfFinishedPhase(checkpoint, job, index);
+  });
+  if (checkpoints.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        "there is no checkpoint of an unfinished phase in ", folder));
+  }
+  RETURN_IF_ERROR(ReadManifest(checkpoints.back()).status());
+  return checkpoints.back();
+}
+
 absl::Status DeleteFinishedCheckpoints(const std::string& output_dir,
                                        const v1::Job& job, int index) {
   ASSIGN_OR_RETURN(const std::vector<std::string> checkpoints,
                    ListCheckpoints(output_dir + "/checkpoint"));
   for (const std::string& checkpoint : checkpoints) {
-    // An unusable one is for the caller to find, who may not need it.
-    const absl::StatusOr<Manifest> manifest = ReadManifest(checkpoint);
-    const auto finished = job.phases().begin() + index;
-    if (manifest.ok() && std::any_of(job.phases().begin(), finished,
-                                     [&](const v1::TrainingPhase& phase) {
-                                       return phase.name() == manifest->phase;
-                                     })) {
-      RETURN_IF_ERROR(DeleteCheckpoint(checkpoint));
-    }
+    if (!IsOfFinishedPhase(checkpoint, job, index)) continue;
+    RETURN_IF_ERROR(DeleteCheckpoint(checkpoint));
   }
   return absl::OkStatus();
 }

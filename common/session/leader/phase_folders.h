@@ -30,9 +30,14 @@ absl::StatusOr<int> UnfinishedPhase(const std::string& output_dir,
 absl::Status FinishPhase(const std::string& output_dir, const v1::Job& job,
                          int index);
 
-// Deletes from the output folder the checkpoints of phases before `index`. They
-// have folders of their own, but who brings the folder to another machine may
-// have been interrupted before what was moved is deleted.
+// The latest checkpoint in the output folder, as FindLatestCheckpoint, but of
+// no phase before `index`. Such phases have folders of their own, but who
+// brings the output folder to another machine may have been interrupted before
+// what was moved is deleted.
+absl::StatusOr<std::string> FindUnfinishedCheckpoint(
+    const std::string& output_dir, const v1::Job& job, int index);
+
+// Deletes the checkpoints that FindUnfinishedCheckpoint passes over.
 absl::Status DeleteFinishedCheckpoints(const std::string& output_dir,
                                        const v1::Job& job, int index);
 
