@@ -1,8 +1,11 @@
 #include "common/job/job_fields.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/config/keras_object.h"
@@ -300,7 +303,15 @@ const FieldTable<Job>& FieldsOf(const Job*) {
 
 }  // namespace v1
 
-Value WriteJob(const v1::Job& job) { return Codec<v1::Job>::Write(job); }
+Value WriteJob(const v1::Job& job) {
+  Value document = Codec<v1::Job>::Write(job);
+  if (job.phases_size() == 0) return document;
+  std::erase_if(document.as_map(), [](const Value::Entry& entry) {
+    return std::find(std::begin(kFieldsOfPhases), std::end(kFieldsOfPhases),
+                     entry.key) != std::end(kFieldsOfPhases);
+  });
+  return document;
+}
 
 std::vector<ClassReference> JobReferences() {
   std::vector<ClassReference> references = {

@@ -48,6 +48,13 @@ Accessors<v1::TrainingPhase, std::vector<std::string>> LayerNames(
           }};
 }
 
+// The error about a field of the job that each phase has for itself.
+absl::Status OfPhases(absl::string_view field) {
+  return ConfigError(
+      Path(std::string(field)),
+      "excludes `phases`, each of which has its own; expected none");
+}
+
 // The name is that of a folder, and unique.
 absl::Status CheckPhaseName(const v1::Job& job, int index) {
   const std::string& name = job.phases(index).name();
@@ -200,10 +207,8 @@ absl::StatusOr<v1::Job> JobOfPhase(const v1::Job& job, int index) {
 
 absl::Status CheckPhases(const v1::Job& job) {
   if (job.phases_size() == 0) return absl::OkStatus();
-  const char* const own =
-      "excludes `phases`, each of which has its own; expected none";
-  if (job.epochs() != 1) return ConfigError(Path("epochs"), own);
-  if (job.initial_epoch() != 0) return ConfigError(Path("initial_epoch"), own);
+  if (job.epochs() != 1) return OfPhases("epochs");
+  if (job.initial_epoch() != 0) return OfPhases("initial_epoch");
   if (job.phases_size() > kMaxPhases) {
     return ConfigError(Path("phases"),
                        absl::StrCat("has ", job.phases_size(),
@@ -211,6 +216,22 @@ absl::Status CheckPhases(const v1::Job& job) {
   }
   for (int i = 0; i < job.phases_size(); ++i) {
     RETURN_IF_ERROR(CheckPhase(job, i));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LeaveFieldsToPhases(Value& document) {
+  const Value* const phases =
+      document.is_map() ? document.Find("phases") : nullptr;
+  if (phases == nullptr || !phases->is_list() || phases->as_list().empty()) {
+    return absl::OkStatus();
+  }
+  for (const absl::string_view field : kFieldsOfPhases) {
+    const Value* const value = document.Find(field);
+    if (value != nullptr && !value->is_null()) return OfPhases(field);
+    std::erase_if(document.as_map(), [field](const Value::Entry& entry) {
+      return entry.key == field;
+    });
   }
   return absl::OkStatus();
 }

@@ -5,7 +5,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "common/config/field_table.h"
+#include "common/config/value.h"
 #include "paceline/v1/job.pb.h"
 
 namespace paceline::v1 {
@@ -36,6 +38,15 @@ absl::StatusOr<v1::Job> JobOfPhase(const v1::Job& job, int index);
 // InvalidArgument, with the field, its value and what is expected, unless the
 // phases are valid, and so is the job of each.
 absl::Status CheckPhases(const v1::Job& job);
+
+// The fields of a job that each phase has for itself.
+inline constexpr absl::string_view kFieldsOfPhases[] = {"epochs",
+                                                        "initial_epoch"};
+
+// Of the document of a job with phases, erases those of these that are null, as
+// `--set epochs=null` makes them. InvalidArgument if it has another value for
+// one, whatever the value is.
+absl::Status LeaveFieldsToPhases(Value& document);
 
 }  // namespace paceline
 

@@ -128,6 +128,9 @@ absl::StatusOr<v1::Job> ReadJob(absl::string_view text, const std::string& path,
   for (const std::string& each : other_overrides) {
     RETURN_IF_ERROR(ApplyOverride(each, document));
   }
+  if (const absl::Status left = LeaveFieldsToPhases(document); !left.ok()) {
+    return Locate(left, path, document);
+  }
   absl::StatusOr<v1::Job> job = ReadDocument(document, path, options);
   if (!job.ok()) return Locate(job.status(), path, document);
   // With TF_CONFIG, a file that the model did not come from may be on other

@@ -39,7 +39,7 @@ std::vector<std::string> With(std::vector<std::string> cluster,
 
 std::vector<std::string> Phases(const std::vector<std::string>& cluster,
                                 const std::string& second = kSecond) {
-  return With(cluster, {"--set", "epochs=1", "--set",
+  return With(cluster, {"--set", "epochs=null", "--set",
                         absl::StrCat("phases=[", kFirst, ", ", second, "]")});
 }
 
@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(Strategies, PhasesTest,
 TEST(Phases, GoOnWithoutAWorkerThatIsLost) {
   SmallJob job;
   Process run = job.Run(
-      {"--set", "cluster={ps: 1, worker: 2}", "--set", "epochs=1", "--set",
+      {"--set", "cluster={ps: 1, worker: 2}", "--set", "epochs=null", "--set",
        "phases=[{name: head, epochs: 200}, {name: tune, epochs: 2}]"});
   ASSERT_TRUE(WaitForEpochs(run, 2)) << run.Errors();
   const pid_t worker = FindProcess(run.Session(), "worker", "--index=1");
@@ -212,7 +212,7 @@ TEST(Phases, APhaseWithoutItsShardFilesHasNotFinished) {
 
 std::vector<std::string> BackedPhases(const std::string& delete_checkpoint) {
   return With(kMirrored,
-              {"--set", "checkpoint=null", "--set", "epochs=1", "--set",
+              {"--set", "checkpoint=null", "--set", "epochs=null", "--set",
                absl::StrCat("phases=[{name: head, epochs: 2, callbacks: "
                             "[{BackupAndRestore: {delete_checkpoint: ",
                             delete_checkpoint, "}}]}, ", kSecond, "]")});

@@ -144,7 +144,7 @@ TEST(RestoreBestWeightsTest, APhaseHandsTheBestEpochToTheNext) {
       SmallJob job;
       Process run = job.Run(With(
           With({}, changes),
-          {"epochs=1", kValidation, kRestoring,
+          {"epochs=null", kValidation, kRestoring,
            absl::StrCat("phases=[{name: head, epochs: 9}, {name: tune, epochs: "
                         "9, optimizer: {SGD: {learning_rate: ",
                         rate, "}}}]")}));

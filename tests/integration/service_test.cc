@@ -155,7 +155,7 @@ TEST_F(ServiceTest, TheBestEpochComesBackWhereServersShareAFolder) {
 
 TEST_F(ServiceTest, EachPhaseIsAStartOfTheJob) {
   const std::string id =
-      Submit({"--set", "epochs=1", "--set",
+      Submit({"--set", "epochs=null", "--set",
               "phases=[{name: head, epochs: 1}, {name: tune, epochs: 2}]"});
   service_.Run({"wait", id});
   const std::string output = service_.folder() / "downloaded";

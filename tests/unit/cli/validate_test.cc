@@ -61,7 +61,7 @@ TEST(Validate, PrintsTheClusterAsJson) {
 TEST(Validate, PrintsThePhasesInsteadOfTheEpochs) {
   const Printed printed =
       Call("", false,
-           {"epochs=1",
+           {"epochs=null",
             "phases=[{name: head, epochs: 3}, {name: tune, initial_epoch: 3, "
             "epochs: 5, optimizer: {RMSprop: {}}}]"});
   ASSERT_TRUE(printed.status.ok()) << printed.status;

@@ -104,6 +104,20 @@ TEST(JobPhases, EachIsAJob) {
   // What is written can be read again.
   const Value written = WriteJob(*job);
   EXPECT_EQ(written.Find("phases")->as_list().size(), 2u);
+  EXPECT_EQ(written.Find("epochs"), nullptr);
+  EXPECT_EQ(written.Find("initial_epoch"), nullptr);
+}
+
+TEST(JobPhases, MayBeSetInAJobThatHasEpochs) {
+  const std::string text = absl::StrCat(kJob, "epochs: 3\ninitial_epoch: 1\n");
+  const auto read = [&text](std::vector<std::string> overrides) {
+    overrides.emplace_back("phases=[{epochs: 2}]");
+    return ReadJob(text, "/jobs/j.yaml", overrides, {.check_files = false});
+  };
+  EXPECT_THAT(read({"epochs=null"}).status().message(),
+              HasSubstr("initial_epoch: excludes `phases`"));
+  const auto job = read({"epochs=null", "initial_epoch=null"});
+  EXPECT_TRUE(job.ok()) << job.status();
 }
 
 TEST(JobPhases, NameTheLayersThatTrain) {
@@ -150,6 +164,12 @@ TEST(JobPhases, AreRefusedWithFieldAndReason) {
       {"  - {epochs: 1, optimizer: {SGD: {learning_rate: -1}}}", "phases[0]"},
       {"  - {epochs: 1}\nepochs: 3",
        "epochs: excludes `phases`, each of which has its own; expected none"},
+      // Also with the values that are the defaults.
+      {"  - {epochs: 1}\nepochs: 1",
+       "epochs: excludes `phases`, each of which has its own; expected none"},
+      {"  - {epochs: 1}\ninitial_epoch: 0",
+       "initial_epoch: excludes `phases`, each of which has its own; expected "
+       "none"},
       {"  - {epochs: 1}\nevaluator: true\ncheckpoint: {every_epochs: 1}",
        "phases: an evaluator follows the checkpoints of a single part"},
   };
