@@ -62,4 +62,12 @@ absl::Status TakeBackupPolicy(v1::Job& job) {
                      "checkpoints; expected false, or no `checkpoint`");
 }
 
+void DropBackupPolicy(v1::Job& job) {
+  const std::optional<BackupAndRestore> backup = BackupOf(job);
+  if (backup && job.has_checkpoint() &&
+      MessageDifferencer::Equals(job.checkpoint(), PolicyOf(*backup))) {
+    job.clear_checkpoint();
+  }
+}
+
 }  // namespace paceline

@@ -19,6 +19,10 @@ std::optional<BackupAndRestore> BackupOf(const v1::Job& job);
 // the job's own policy keeps.
 absl::Status TakeBackupPolicy(v1::Job& job);
 
+// Removes the `checkpoint` that TakeBackupPolicy has made of the job's
+// BackupAndRestore.
+void DropBackupPolicy(v1::Job& job);
+
 }  // namespace paceline
 
 #endif  // PACELINE_COMMON_JOB_BACKUP_H_

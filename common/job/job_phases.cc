@@ -191,6 +191,10 @@ absl::StatusOr<v1::Job> JobOfPhase(const v1::Job& job, int index) {
     one.clear_weights_by_name();
   }
   if (phase.callbacks_size() > 0) {
+    v1::Job own;
+    *own.mutable_callbacks() = phase.callbacks();
+    // The policy of the job's BackupAndRestore goes with it.
+    if (BackupOf(own)) DropBackupPolicy(one);
     *one.mutable_callbacks() = phase.callbacks();
     if (const absl::Status status = TakeBackupPolicy(one); !status.ok()) {
       return ConfigError(PathOf(index), status.message(), status.code());

@@ -120,6 +120,33 @@ TEST(JobPhases, MayBeSetInAJobThatHasEpochs) {
   EXPECT_TRUE(job.ok()) << job.status();
 }
 
+TEST(JobPhases, ABackupOfAPhaseReplacesThatOfTheJob) {
+  // The job's own callbacks are in the document.
+  const auto job = ReadJob(
+      absl::StrCat(kJob,
+                   "phases: [{epochs: 2}, {epochs: 2, callbacks: "
+                   "[{BackupAndRestore: {save_freq: 7}}]}]\n"),
+      "/jobs/j.yaml", {"callbacks=[{BackupAndRestore: {save_freq: 50}}]"},
+      {.check_files = false});
+  ASSERT_TRUE(job.ok()) << job.status();
+  const auto first = JobOfPhase(*job, 0);
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(first->checkpoint().every_steps(), 50u);
+  const auto second = JobOfPhase(*job, 1);
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(second->checkpoint().every_steps(), 7u);
+}
+
+TEST(JobPhases, ABackupOfAPhaseAwaitsNoCheckpointsOfTheJob) {
+  EXPECT_THAT(
+      Read("  - {epochs: 2, callbacks: [{BackupAndRestore: {}}]}\n"
+           "checkpoint: {every_epochs: 3, keep: 5}")
+          .status()
+          .message(),
+      HasSubstr("phases[0]: callbacks[0].delete_checkpoint: true, but the "
+                "job's own `checkpoint` keeps checkpoints"));
+}
+
 TEST(JobPhases, NameTheLayersThatTrain) {
   const std::pair<const char*, std::vector<std::string>> cases[] = {
       {"trainable: [base]",
