@@ -91,6 +91,9 @@ absl::Status FinishPhase(const std::string& output_dir, const v1::Job& job,
                          int index) {
   const std::string folder = PhaseFolder(output_dir, job, index);
   RETURN_IF_ERROR(MakeDirectories(folder));
+  // What is moved must not be lost with a folder that is not on disk.
+  RETURN_IF_ERROR(SyncDirectory(output_dir + "/phases"));
+  RETURN_IF_ERROR(SyncDirectory(output_dir));
   for (const char* const name :
        {"result.json", "history.csv", "steps.csv", "checkpoint"}) {
     RETURN_IF_ERROR(MoveTo(absl::StrCat(output_dir, "/", name),
