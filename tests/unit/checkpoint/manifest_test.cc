@@ -31,6 +31,22 @@ TEST_F(ManifestTest, ReadsWhatItWrote) {
   EXPECT_EQ((*manifest->session)["epoch"], 3);
 }
 
+TEST_F(ManifestTest, NamesThePhaseAndTheCheckpointThatIsKept) {
+  Manifest manifest = MakeManifest(DataType::kFloat32, 1);
+  manifest.shards = {WriteShard<float>(directory_, manifest, 0, 1)};
+  for (const char* const phase : {"", "head", "a \"b\""}) {
+    for (const char* const kept : {"", "step-000000000007-2"}) {
+      manifest.phase = phase;
+      manifest.kept = kept;
+      ASSERT_EQ(WriteManifest(directory_, manifest), absl::OkStatus());
+      const auto read = ReadManifest(directory_);
+      ASSERT_TRUE(read.ok()) << read.status();
+      EXPECT_EQ(read->phase, phase);
+      EXPECT_EQ(read->kept, kept);
+    }
+  }
+}
+
 TEST_F(ManifestTest, NamesTensorsByVariableSlotAndRange) {
   const StoredVariable variable = {"dense/kernel", {7, 3}, {}};
   EXPECT_EQ(TensorName(variable, {0, 0, 21}, ""), "dense/kernel");
@@ -88,6 +104,10 @@ TEST_F(ManifestTest, RefusesDamagedManifests) {
   expect(with([](J& m) { m["format"] = "x"; }), Code::kDataLoss, "format");
   expect(with([](J& m) { m.erase("session"); }), Code::kDataLoss, "session");
   expect(with([](J& m) { m["step"] = -1; }), Code::kDataLoss, "step");
+  expect(with([](J& m) { m["job"]["phase"] = 1; }), Code::kDataLoss,
+         "job.phase");
+  expect(with([](J& m) { m["kept"] = "../step-000000000001"; }),
+         Code::kDataLoss, "kept");
   expect(with([](J& m) { m["dtype"] = "U8"; }), Code::kDataLoss, "dtype");
   expect(with([](J& m) { m["slots"] = {1}; }), Code::kDataLoss, "slots");
   expect(with([](J& m) { m["shards"][1]["file"] = "../x"; }), Code::kDataLoss,

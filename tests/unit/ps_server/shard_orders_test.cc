@@ -1,4 +1,4 @@
-// Orders to load a checkpoint's variables.
+// Orders to load a checkpoint's variables, and starts with them alone.
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -81,6 +81,29 @@ TEST_F(ShardOrdersTest, LoadVariablesAndLeaveSlotsAndSteps) {
   PushTo(*other, 2);
   EXPECT_THAT(ChangeByAPush(shard(), 3),
               Pointwise(FloatNear(1e-5f), ChangeByAPush(*other, 3)));
+}
+
+// The checkpoint has the slots of SGD with momentum, and a step.
+TEST_F(ShardOrdersTest, ANextPhaseBeginsWithTheVariablesAlone) {
+  for (const char* const optimizer : {"SGD", "Adam"}) {
+    SCOPED_TRACE(optimizer);
+    v1::InitializeRequest request = InitializeRequest(0, 1, folder_);
+    request.mutable_job()->mutable_optimizer()->set_class_name(optimizer);
+    if (std::string(optimizer) == "Adam") {
+      request.mutable_job()->mutable_optimizer()->clear_config();
+    }
+    request.set_variables_only(true);
+    Shard next(kIncarnation, DataType::kFloat32);
+    v1::InitializeResponse response;
+    const absl::Status status = next.Initialize(request, response);
+    ASSERT_TRUE(status.ok()) << status;
+    AdmitAll(next, kWorkersOfShard);
+    EXPECT_EQ(Values(next), best_);
+    const std::unique_ptr<Shard> fresh = MakeShardOf(request.job(), 4);
+    // It counts from 0, and its slots are new.
+    EXPECT_THAT(ChangeByAPush(next, 1),
+                Pointwise(FloatNear(1e-5f), ChangeByAPush(*fresh, 1)));
+  }
 }
 
 TEST_F(ShardOrdersTest, ARepeatChangesNothing) {
