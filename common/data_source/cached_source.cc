@@ -133,6 +133,7 @@ class CachedSource : public DataSource {
   absl::Status CheckClassIds(size_t label, int64_t class_count) const override {
     return inner_->CheckClassIds(label, class_count);
   }
+  FileLayout Files() const override { return inner_->Files(); }
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
     ASSIGN_OR_RETURN(std::unique_ptr<ExampleReader> reader,
                      inner_->MakeReader());

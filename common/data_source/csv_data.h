@@ -31,6 +31,7 @@ class CsvData : public DataSource {
   int64_t example_count() const override { return count_; }
   absl::Status CheckClassIds(size_t label, int64_t class_count) const override;
   std::vector<std::string> ClassNames(size_t label) const override;
+  FileLayout Files() const override { return {.begins = begins_}; }
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override;
 
  private:

@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/data_source/element.h"
+#include "common/data_source/file_layout.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -98,6 +99,9 @@ class DataSource {
   virtual std::optional<int64_t> KnownClass(int64_t /*index*/) const {
     return std::nullopt;
   }
+
+  // How the examples lie in files.
+  virtual FileLayout Files() const { return {}; }
 
   // Creates a reader; use one per thread. Errors name the origin of an array
   // that cannot be read.

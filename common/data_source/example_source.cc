@@ -59,6 +59,12 @@ class ExampleSource : public DataSource {
     return arrays_.labels[label].class_names;
   }
 
+  FileLayout Files() const override {
+    FileLayout files;
+    files.begins.insert(files.begins.end(), ends_.begin(), ends_.end() - 1);
+    return files;
+  }
+
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override;
 
   Place PlaceOf(int64_t example) const {

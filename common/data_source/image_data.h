@@ -45,6 +45,9 @@ class ImageData : public DataSource {
   std::optional<int64_t> KnownClass(int64_t index) const override {
     return list_.ClassOf(ImageOf(index));
   }
+  FileLayout Files() const override {
+    return {.has_file_per_example = true, .begins = {}};
+  }
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override;
 
  private:

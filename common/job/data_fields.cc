@@ -15,6 +15,15 @@ absl::Span<const EnumName<OnDataError>> EnumNames(OnDataError) {
   return kNames;
 }
 
+absl::Span<const EnumName<AutoShardPolicy>> EnumNames(AutoShardPolicy) {
+  static constexpr EnumName<AutoShardPolicy> kNames[] = {
+      {AUTO_SHARD_POLICY_UNSPECIFIED, "auto"},
+      {AUTO_SHARD_POLICY_DATA, "data"},
+      {AUTO_SHARD_POLICY_FILE, "file"},
+      {AUTO_SHARD_POLICY_OFF, "off"}};
+  return kNames;
+}
+
 namespace {
 
 // `shuffle`: whether to shuffle, and the size of the shuffle buffer in
@@ -103,7 +112,18 @@ std::vector<Field<Dataset>> DatasetFields() {
            "than the others.")),
        Optional("shuffle", ShuffleAccessors(),
                 "Whether the order changes with every epoch: `true` permutes "
-                "the whole set, a number is the size of Keras' buffer.")});
+                "the whole set, a number is the size of Keras' buffer."),
+       WrittenUnlessDefault(Optional(
+           "auto_shard_policy",
+           Scalar(&Dataset::auto_shard_policy, &Dataset::set_auto_shard_policy),
+           "Of `train` alone: how replicas divide the examples, as tf.data's "
+           "AutoShardPolicy says. `data`, as `auto`: they take different "
+           "examples of one order. `file`: each takes those of files of its "
+           "own, of which there must be as many as replicas, and what others "
+           "have left when these are used up; under asynchronous parameter "
+           "servers the examples of a file follow each other. `off`: each "
+           "takes all, in an order of its own, so an epoch has each example "
+           "as often as there are replicas."))});
   return fields;
 }
 

@@ -134,7 +134,24 @@ absl::Status CheckDataset(const v1::Dataset& dataset, const Path& path) {
                        absl::StrCat(Excerpt(dataset.cache()),
                                     "; expected memory, or nothing"));
   }
+  if (!v1::AutoShardPolicy_IsValid(dataset.auto_shard_policy())) {
+    return ConfigError(
+        path.Key("auto_shard_policy"),
+        absl::StrCat(dataset.auto_shard_policy(),
+                     "; expected a number of AutoShardPolicy, 0 to ",
+                     v1::AutoShardPolicy_MAX));
+  }
   return CheckSteps(dataset, path);
+}
+
+// CheckDataset for one that is evaluated.
+absl::Status CheckEvaluated(const v1::Dataset& dataset, const Path& path) {
+  if (dataset.auto_shard_policy() != v1::AUTO_SHARD_POLICY_UNSPECIFIED) {
+    return ConfigError(path.Key("auto_shard_policy"),
+                       "is of data.train alone, since each example is "
+                       "evaluated once; expected none, or auto");
+  }
+  return CheckDataset(dataset, path);
 }
 
 absl::Status CheckPaths(const v1::Job& job) {
@@ -169,14 +186,14 @@ absl::Status CheckData(const v1::Job& job) {
                        "examples come in their order");
   }
   if (data.has_validation()) {
-    RETURN_IF_ERROR(CheckDataset(data.validation(), path.Key("validation")));
+    RETURN_IF_ERROR(CheckEvaluated(data.validation(), path.Key("validation")));
     if (data.validation_split() > 0) {
       return ConfigError(path.Key("validation_split"),
                          "excludes data.validation; expected one of them");
     }
   }
   if (data.has_test()) {
-    RETURN_IF_ERROR(CheckDataset(data.test(), path.Key("test")));
+    RETURN_IF_ERROR(CheckEvaluated(data.test(), path.Key("test")));
   }
   return absl::OkStatus();
 }

@@ -19,6 +19,7 @@ const FieldTable<Data>& FieldsOf(const Data*);
 const FieldTable<CheckpointPolicy>& FieldsOf(const CheckpointPolicy*);
 const FieldTable<Partitioner>& FieldsOf(const Partitioner*);
 const FieldTable<Job>& FieldsOf(const Job*);
+absl::Span<const EnumName<AutoShardPolicy>> EnumNames(AutoShardPolicy);
 absl::Span<const EnumName<Consistency>> EnumNames(Consistency);
 absl::Span<const EnumName<Precision>> EnumNames(Precision);
 

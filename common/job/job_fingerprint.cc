@@ -46,6 +46,13 @@ uint64_t Hash(const std::string& bytes) {
   return hash;
 }
 
+// `data` is what `auto` means.
+void ClearDefaultPolicy(v1::Dataset& train) {
+  if (train.auto_shard_policy() == v1::AUTO_SHARD_POLICY_DATA) {
+    train.clear_auto_shard_policy();
+  }
+}
+
 // They change no example.
 void ClearCaches(v1::Data& data) {
   if (data.has_train()) data.mutable_train()->clear_cache();
@@ -62,6 +69,9 @@ std::string JobFingerprint(const v1::Job& job) {
   same.clear_verbose();
   same.clear_progress_style();
   if (same.has_data()) ClearCaches(*same.mutable_data());
+  if (same.data().has_train()) {
+    ClearDefaultPolicy(*same.mutable_data()->mutable_train());
+  }
   ChangeFiles(same, DropFolder);
   return absl::StrFormat("%016x", Hash(SerializeInOrder(same)));
 }

@@ -73,6 +73,13 @@ bool IsSynchronous(const v1::Job& job) {
          job.consistency() == v1::CONSISTENCY_SYNC;
 }
 
+int OrderReplicas(const v1::Job& job, int workers) {
+  const v1::AutoShardPolicy policy = job.data().train().auto_shard_policy();
+  const bool has_own = policy == v1::AUTO_SHARD_POLICY_FILE ||
+                       policy == v1::AUTO_SHARD_POLICY_OFF;
+  return has_own && IsSynchronous(job) ? ReplicaCount(job, workers) : 0;
+}
+
 int64_t ReplicaBatchSize(const v1::Job& job, int workers) {
   const int replicas = ReplicaCount(job, workers);
   if (job.batch_case() == v1::Job::kGlobalBatchSize) {

@@ -44,6 +44,11 @@ int ReplicaCount(const v1::Job& job, int workers);
 // strategy or `consistency`.
 bool IsSynchronous(const v1::Job& job);
 
+// The number of replicas if it decides which example has which position of an
+// epoch, since each has files or passes of its own (`auto_shard_policy`) and
+// all take each step together; else 0.
+int OrderReplicas(const v1::Job& job, int workers);
+
 // Examples per step of one replica.
 int64_t ReplicaBatchSize(const v1::Job& job, int workers);
 

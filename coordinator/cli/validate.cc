@@ -106,6 +106,16 @@ void PrintFiles(const v1::Job& job, std::ostream& out) {
   const std::vector<JobFile> files = FilesOf(job);
   for (const JobFile& file : files) {
     const absl::string_view purpose = PurposeOf(file);
+    const v1::AutoShardPolicy policy = job.data().train().auto_shard_policy();
+    if (purpose == "train" && purpose != last &&
+        policy != v1::AUTO_SHARD_POLICY_UNSPECIFIED) {
+      PrintLine(
+          purpose,
+          absl::StrCat("auto_shard_policy: ",
+                       Codec<v1::AutoShardPolicy>::Write(policy).as_string()),
+          out);
+      last = purpose;
+    }
     PrintLine(purpose == last ? "" : purpose,
               IsRemote(file.path) ? ShownUrl(file.path) : file.path, out);
     last = purpose;

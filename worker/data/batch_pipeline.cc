@@ -99,7 +99,7 @@ BatchPipeline::BatchPipeline(const PipelineOptions& options,
       fence_(options.fence),
       phases_(std::move(phases)),
       tuner_(options.readers),
-      origins_(batch_size) {
+      places_(batch_size) {
   AllocateBatches(batch_size);
   thread_ = std::thread([this] { Run(); });
 }
@@ -278,11 +278,9 @@ absl::Status BatchPipeline::Fill(Phase& phase, PreparedBatch& batch) {
   for (int64_t row = 0; row < batch.count; ++row) {
     const int64_t epoch = batch.lease.epoch();
     const int64_t position = batch.begin + row;
+    places_[row] = phase.order.At(epoch, position);
     // Evaluations draw the same each time, so that they can be compared.
-    const int64_t pass = batch.lease.phase() == v1::PHASE_TRAIN
-                             ? phase.order.PassAt(epoch, position)
-                             : 0;
-    origins_[row] = {phase.order.ExampleAt(epoch, position), pass};
+    if (batch.lease.phase() != v1::PHASE_TRAIN) places_[row].pass = 0;
   }
   const int readers = phase.data.is_stream ? 1 : tuner_.readers();
   while (std::ssize(phase.readers) < readers) {
@@ -329,11 +327,11 @@ absl::StatusOr<const Example*> BatchPipeline::Read(const Phase& phase,
 absl::Status BatchPipeline::ReadRow(const Phase& phase, Reader& reader,
                                     int64_t row, PreparedBatch& batch) {
   if (is_cancelled_) return Cancelled();
-  const Origin& origin = origins_[row];
-  int64_t index = origin.index;
+  const EpochOrder::Place& place = places_[row];
+  int64_t index = place.example;
   absl::StatusOr<const Example*> example = Read(phase, reader, index);
   if (example.ok()) {
-    example = reader.steps.Apply(**example, origin.pass, index);
+    example = reader.steps.Apply(**example, place.pass, index);
   }
   absl::Status status = example.status();
   if (example.ok()) {

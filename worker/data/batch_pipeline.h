@@ -42,6 +42,7 @@
 #include "worker/data/reader_pool.h"
 #include "worker/data/reader_tuner.h"
 #include "worker/data/skipped_examples.h"
+#include "worker/data/step_slices.h"
 
 namespace paceline {
 
@@ -69,10 +70,10 @@ struct PhaseData {
   // First example and size of this replica's slice of a step with `count`
   // examples.
   int64_t SliceBegin(int64_t count) const {
-    return count * rank / replica_count;
+    return paceline::SliceBegin(count, rank, replica_count);
   }
   int64_t SliceSize(int64_t count) const {
-    return count * (rank + 1) / replica_count - SliceBegin(count);
+    return paceline::SliceSize(count, rank, replica_count);
   }
 
   // The sizes of this replica's batches in an epoch: of a full step, and of the
@@ -197,12 +198,6 @@ class BatchPipeline {
     std::vector<Reader> readers;
   };
 
-  // Where an example of a batch comes from.
-  struct Origin {
-    int64_t index = 0;
-    int64_t pass = 0;
-  };
-
   // One array of a batch.
   struct Column {
     DataType type = DataType::kFloat32;
@@ -263,7 +258,7 @@ class BatchPipeline {
   ReaderPool pool_;
 
   // Of each row of the batch that is being read.
-  std::vector<Origin> origins_;
+  std::vector<EpochOrder::Place> places_;
   std::atomic<bool> is_cancelled_ = false;
 
   // The i-th batch since the start is in batches_[i % kBufferCount]. The

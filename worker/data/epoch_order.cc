@@ -1,93 +1,103 @@
 #include "worker/data/epoch_order.h"
 
-#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <utility>
 
 #include "glog/logging.h"
+#include "worker/data/permutation.h"
 
 namespace paceline {
-namespace {
-
-// Counter-based random numbers below `bound`.
-class RandomIndices {
- public:
-  explicit RandomIndices(uint64_t key) : key_(key) {}
-
-  // Multiplication instead of a remainder (Lemire, 2019); the bias is below
-  // bound / 2^64.
-  int64_t Below(int64_t bound) {
-    const uint64_t random = MixBits(key_ ^ MixBits(counter_++));
-    return static_cast<int64_t>((static_cast<unsigned __int128>(random) *
-                                 static_cast<uint64_t>(bound)) >>
-                                64);
-  }
-
- private:
-  uint64_t key_;
-  uint64_t counter_ = 0;
-};
-
-}  // namespace
 
 int64_t TrainingExamples(int64_t count, double share) {
   return static_cast<int64_t>(
       std::floor(static_cast<double>(count) * (1.0 - share)));
 }
 
-EpochOrder::EpochOrder(const OrderOptions& options) : options_(options) {
+EpochOrder::EpochOrder(const OrderOptions& options)
+    : options_(options),
+      epoch_examples_(options.ExamplesInEpoch()),
+      round_examples_(options.ExamplesInRound()) {
   CHECK_GE(options_.first, 0);
   CHECK_GE(options_.count, 1);
   CHECK_GE(options_.shuffle_buffer_size, 0);
   CHECK_GE(options_.epoch_examples, 0);
+  CHECK_GE(options_.epoch_passes, 1);
   CHECK_GE(options_.pass_examples, 0);
   CHECK_LE(options_.pass_examples, options_.count);
-  options_.pass_examples = options_.ExamplesInPass();
-  options_.epoch_examples = options_.ExamplesInEpoch();
+  CHECK_GE(options_.replicas, 1);
+  MakeStreams();
 }
 
-int64_t EpochOrder::ExampleAt(int64_t epoch, int64_t position) {
-  DCHECK(position >= 0 && position < options_.epoch_examples);
-  const int64_t absolute = epoch * options_.epoch_examples + position;
-  const int64_t in_pass = absolute % options_.pass_examples;
-  if (!options_.shuffle) return options_.first + in_pass;
-  PreparePass(absolute / options_.pass_examples);
-  return options_.first + (permutation_.has_value() ? (*permutation_)(in_pass)
-                                                    : buffered_order_[in_pass]);
+void EpochOrder::MakeStreams() {
+  const bool shuffle = options_.shuffle;
+  const int64_t buffer_size = options_.shuffle_buffer_size;
+  std::vector<int64_t> sizes;
+  switch (options_.sharding) {
+    case Sharding::kFileAfterFile:
+      CHECK_EQ(options_.first, 0);
+      if (shuffle && buffer_size == 0 && !options_.files.has_file_per_example) {
+        file_order_.emplace(options_.files.SpansWithin(options_.count));
+        return;
+      }
+      [[fallthrough]];
+    case Sharding::kExamples:
+      streams_.emplace_back(options_.count, shuffle, buffer_size);
+      return;
+    case Sharding::kOwnFiles:
+      CHECK_EQ(options_.first, 0);
+      shards_.emplace(options_.files, options_.count, options_.replicas);
+      sizes = shards_->Sizes();
+      for (const int64_t size : sizes) {
+        streams_.emplace_back(size, shuffle, buffer_size);
+      }
+      break;
+    case Sharding::kOwnPasses:
+      sizes.assign(options_.replicas, options_.ExamplesInPass());
+      for (int i = 0; i < options_.replicas; ++i) {
+        streams_.emplace_back(options_.count, shuffle, buffer_size);
+      }
+      break;
+  }
+  CHECK(epoch_examples_ == round_examples_ ||
+        epoch_examples_ % options_.step_size == 0);
+  turns_.emplace(std::move(sizes), options_.step_size);
 }
 
-int64_t EpochOrder::PassAt(int64_t epoch, int64_t position) const {
-  return (epoch * options_.epoch_examples + position) / options_.pass_examples;
+EpochOrder::Place EpochOrder::At(int64_t epoch, int64_t position) {
+  DCHECK(position >= 0 && position < epoch_examples_);
+  const int64_t absolute = epoch * epoch_examples_ + position;
+  const int64_t round = absolute / round_examples_;
+  const int64_t in_round = absolute % round_examples_;
+  if (round != round_) BeginRound(round);
+  if (file_order_) return {file_order_->At(in_round), round};
+  if (!turns_) return {options_.first + streams_[0].At(in_round), round};
+  const ReplicaTurns::Turn turn = turns_->At(in_round);
+  const int64_t index = streams_[turn.stream].At(turn.index);
+  if (shards_) return {shards_->ExampleAt(turn.stream, index), round};
+  return {options_.first + index, round * options_.replicas + turn.stream};
 }
 
-void EpochOrder::PreparePass(int64_t pass) {
-  if (pass == pass_) return;
-  pass_ = pass;
+void EpochOrder::BeginRound(int64_t round) {
+  round_ = round;
+  if (file_order_) file_order_->Begin(KeyOf(round, 0));
+  const bool has_passes = options_.sharding == Sharding::kOwnPasses;
+  for (size_t i = 0; i < streams_.size(); ++i) {
+    const auto stream = static_cast<int>(i);
+    streams_[i].Begin(has_passes ? KeyOf(round * options_.replicas + stream, 0)
+                                 : KeyOf(round, stream));
+  }
+  if (!turns_) return;
+  const bool is_epoch = epoch_examples_ == round_examples_;
+  turns_->Begin(round_examples_,
+                is_epoch ? 0 : round * round_examples_ % options_.step_size,
+                is_epoch);
+}
+
+uint64_t EpochOrder::KeyOf(int64_t pass, int stream) const {
   const uint64_t key =
       MixBits(options_.seed) ^ MixBits(~static_cast<uint64_t>(pass));
-  if (options_.shuffle_buffer_size == 0) {
-    permutation_.emplace(options_.count, key);
-  } else {
-    RunShuffleBuffer(key);
-  }
-}
-
-// While there is input, a random example leaves the full buffer and the next
-// input takes its place. At the end of the input, the rest of the buffer is
-// shuffled.
-void EpochOrder::RunShuffleBuffer(uint64_t key) {
-  RandomIndices random(key);
-  const int64_t capacity =
-      std::min(options_.shuffle_buffer_size, options_.count);
-  buffer_.resize(capacity);
-  buffered_order_.resize(options_.count);
-  for (int64_t i = 0; i < capacity; ++i) buffer_[i] = i;
-  int64_t size = capacity;
-  int64_t next = capacity;
-  for (int64_t& example : buffered_order_) {
-    const int64_t drawn = random.Below(size);
-    example = buffer_[drawn];
-    buffer_[drawn] = next < options_.count ? next++ : buffer_[--size];
-  }
+  return stream == 0 ? key : key ^ MixBits(static_cast<uint64_t>(stream));
 }
 
 }  // namespace paceline

@@ -3,15 +3,16 @@
 // Leases are ranges of positions in an epoch's order, so every worker must
 // derive the same order. It depends only on the options and the epoch.
 //
-// Passes over the examples follow each other without a gap:
+// Rounds follow each other without a gap:
 //
 //   absolute = epoch · epoch_examples + position
-//   pass     = absolute / pass_examples
-//   example  = first + order of that pass [absolute mod pass_examples]
+//   round    = absolute / round_examples
+//   example  = order of that round [absolute mod round_examples]
 //
-// Without steps_per_epoch an epoch is one pass. With it, an epoch may end
-// within a pass, and the next epoch continues there, as in Keras with repeated
-// data.
+// A round is a pass over the examples; under Sharding::kOwnPasses it is a pass
+// of each replica, at the same time. Without steps_per_epoch an epoch is one
+// round (or several passes, see epoch_passes). With it, an epoch may end within
+// a round, and the next epoch continues there, as in Keras with repeated data.
 #ifndef PACELINE_WORKER_DATA_EPOCH_ORDER_H_
 #define PACELINE_WORKER_DATA_EPOCH_ORDER_H_
 
@@ -19,9 +20,27 @@
 #include <optional>
 #include <vector>
 
-#include "worker/data/permutation.h"
+#include "common/data_source/file_layout.h"
+#include "worker/data/file_order.h"
+#include "worker/data/file_shards.h"
+#include "worker/data/range_order.h"
+#include "worker/data/replica_turns.h"
 
 namespace paceline {
+
+// How replicas divide the examples among them.
+enum class Sharding {
+  // They take different positions of one order.
+  kExamples,
+  // The same; with `shuffle: true` it is an order of files (file_order.h).
+  kFileAfterFile,
+  // Each takes those of its files (file_shards.h), and when they are used up,
+  // what others have left (replica_turns.h). Each example comes once.
+  kOwnFiles,
+  // Each takes all, in an order of its own: each example comes as often as
+  // there are replicas.
+  kOwnPasses
+};
 
 struct OrderOptions {
   // The examples [first, first + count) of the source are used.
@@ -31,19 +50,35 @@ struct OrderOptions {
   // Whether each pass has its own random order; otherwise that of the source.
   bool shuffle = false;
   // 0: a permutation of all examples. Otherwise the order given by a shuffle
-  // buffer of this many examples (as in Keras and tf.data).
+  // buffer of this many examples (as in Keras and tf.data). Each replica with
+  // files or passes of its own has its own buffer.
   int64_t shuffle_buffer_size = 0;
   uint64_t seed = 0;
   // Examples in a pass, the first of its order; 0: `count`.
   int64_t pass_examples = 0;
-  // Examples in an epoch; 0: those of a pass.
+  // Examples in an epoch; 0: those of `epoch_passes` passes.
   int64_t epoch_examples = 0;
+  int64_t epoch_passes = 1;
+
+  Sharding sharding = Sharding::kExamples;
+  // Under kFileAfterFile and kOwnFiles, where `first` must be 0.
+  FileLayout files = {};
+  // Under kOwnFiles and kOwnPasses: the replicas, and the examples in a step,
+  // of which each takes its slice (step_slices.h). An epoch must be one round
+  // or full steps.
+  int replicas = 1;
+  int64_t step_size = 1;
 
   int64_t ExamplesInPass() const {
     return pass_examples == 0 ? count : pass_examples;
   }
   int64_t ExamplesInEpoch() const {
-    return epoch_examples == 0 ? ExamplesInPass() : epoch_examples;
+    return epoch_examples == 0 ? epoch_passes * ExamplesInPass()
+                               : epoch_examples;
+  }
+  int64_t ExamplesInRound() const {
+    const bool is_of_all = sharding == Sharding::kOwnPasses;
+    return (is_of_all ? replicas : 1) * ExamplesInPass();
   }
 };
 
@@ -52,34 +87,48 @@ struct OrderOptions {
 // formula: ⌊n(1−s)⌋.
 int64_t TrainingExamples(int64_t count, double share);
 
-// Not thread-safe: it caches the order of one pass.
+// Takes memory for the files and the replicas, and the numbers in shuffle
+// buffers, but none for each example. Not thread-safe: it caches the order of
+// one round.
 class EpochOrder {
  public:
   explicit EpochOrder(const OrderOptions& options);
 
   // Examples in an epoch.
-  int64_t epoch_examples() const { return options_.epoch_examples; }
+  int64_t epoch_examples() const { return epoch_examples_; }
 
-  // The index in the source of the example at `position` in [0, epoch_examples)
-  // of `epoch`. Allocates only in the first call. With a shuffle buffer, the
-  // first call for a pass takes O(count).
-  int64_t ExampleAt(int64_t epoch, int64_t position);
+  struct Place {
+    // The index in the source.
+    int64_t example = 0;
+    // The pass over the examples, from 0 on; no two passes of replicas have the
+    // same number.
+    int64_t pass = 0;
+  };
+  // What comes at `position` in [0, epoch_examples) of `epoch`. Allocates only
+  // in the first call, and in the first for a shuffle buffer. With a shuffle
+  // buffer, the time of BufferOrder::At.
+  Place At(int64_t epoch, int64_t position);
 
-  // The pass over the examples in which that is, from 0.
-  int64_t PassAt(int64_t epoch, int64_t position) const;
+  int64_t ExampleAt(int64_t epoch, int64_t position) {
+    return At(epoch, position).example;
+  }
 
  private:
-  // Computes `permutation_` or `buffered_order_` for `pass`.
-  void PreparePass(int64_t pass);
-  void RunShuffleBuffer(uint64_t key);
+  void MakeStreams();
+  void BeginRound(int64_t round);
+  // The key of a pass, or of replica `stream`'s part of it.
+  uint64_t KeyOf(int64_t pass, int stream) const;
 
-  OrderOptions options_;
-  int64_t pass_ = -1;
-  // Set if there is no shuffle buffer.
-  std::optional<Permutation> permutation_;
-  // With a shuffle buffer: the order of the pass, and the buffer itself.
-  std::vector<int64_t> buffered_order_;
-  std::vector<int64_t> buffer_;
+  const OrderOptions options_;
+  const int64_t epoch_examples_;
+  const int64_t round_examples_;
+  int64_t round_ = -1;
+  // One for each replica with files or passes of its own; otherwise one in all,
+  // or none if there is a `file_order_`.
+  std::vector<RangeOrder> streams_;
+  std::optional<ReplicaTurns> turns_;
+  std::optional<FileShards> shards_;
+  std::optional<FileOrder> file_order_;
 };
 
 }  // namespace paceline

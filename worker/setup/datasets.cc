@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,7 @@
 #include "common/config/path.h"
 #include "common/data_source/cached_source.h"
 #include "common/data_source/sources.h"
+#include "common/limits.h"
 
 namespace paceline {
 namespace {
@@ -43,22 +45,24 @@ class Opener {
     return datasets_.sources.back().get();
   }
 
-  // Returns the number of examples in a pass over the data.
+  // Returns the number of examples in an epoch without steps_per_epoch.
   absl::StatusOr<int64_t> Add(const char* name, v1::Phase phase,
                               const v1::Dataset& dataset, PhaseData data) {
-    int64_t& examples = data.order.pass_examples;
-    examples = data.order.count;
-    if (dataset.drop_remainder()) {
-      examples = examples / data.step_size * data.step_size;
-    }
+    const int64_t count = data.order.count;
+    // Passes that replicas make at the same time have parts of the same steps.
+    const int64_t passes = data.order.ExamplesInRound() / count;
+    const int64_t batch = data.step_size / std::gcd(data.step_size, passes);
+    const int64_t examples =
+        dataset.drop_remainder() ? count / batch * batch : count;
     if (examples == 0) {
       return absl::InvalidArgumentError(
-          absl::StrCat(name, ".drop_remainder: ", data.order.count,
-                       " examples leave no batch of ", data.step_size));
+          absl::StrCat(name, ".drop_remainder: ", count,
+                       " examples leave no batch of ", batch));
     }
+    data.order.pass_examples = examples;
     datasets_.phases[phase] = data;
     RETURN_IF_ERROR(Annotate(CheckFits(data, model_), name));
-    return examples;
+    return data.order.epoch_passes * examples;
   }
 
  private:
@@ -68,6 +72,41 @@ class Opener {
   const std::function<void()>& on_progress_;
   Datasets& datasets_;
 };
+
+// Divides the examples among `replicas` as data.train.auto_shard_policy says.
+absl::Status Shard(const v1::Job& job, const DataSource& train, int replicas,
+                   PhaseData& training) {
+  const Path path = Path("data").Key("train").Key("auto_shard_policy");
+  OrderOptions& order = training.order;
+  order.replicas = replicas;
+  order.step_size = training.step_size;
+  if (job.data().train().auto_shard_policy() == v1::AUTO_SHARD_POLICY_OFF) {
+    if (order.count > limits::kMaxExamples / replicas) {
+      return ConfigError(
+          path, absl::StrCat("off: ", order.count, " examples for each of ",
+                             replicas, " replicas; expected at most ",
+                             limits::kMaxExamples, " in an epoch"));
+    }
+    order.epoch_passes = replicas;
+    if (IsSynchronous(job)) order.sharding = Sharding::kOwnPasses;
+  }
+  if (job.data().train().auto_shard_policy() != v1::AUTO_SHARD_POLICY_FILE) {
+    return absl::OkStatus();
+  }
+  order.files = train.Files();
+  const int64_t files = order.files.FilesWithin(order.count);
+  if (files < replicas) {
+    return ConfigError(
+        path, absl::StrCat("file: the examples to train on lie in ", files,
+                           files == 1 ? " file" : " files", ", but there are ",
+                           replicas,
+                           " replicas; expected at least a file for each, or "
+                           "auto, data or off"));
+  }
+  order.sharding =
+      IsSynchronous(job) ? Sharding::kOwnFiles : Sharding::kFileAfterFile;
+  return absl::OkStatus();
+}
 
 // The part of data.train that is used for training.
 absl::StatusOr<PhaseData> TrainingPart(const v1::Job& job,
@@ -172,9 +211,10 @@ absl::StatusOr<Datasets> OpenDatasets(
 
   ASSIGN_OR_RETURN(const DataSource* train,
                    opener.Open("data.train", data.train()));
-  ASSIGN_OR_RETURN(const PhaseData training,
+  ASSIGN_OR_RETURN(PhaseData training,
                    TrainingPart(job, *train, StepBatchSize(job, workers)));
   if (phases.contains(v1::PHASE_TRAIN)) {
+    RETURN_IF_ERROR(Shard(job, *train, ReplicaCount(job, workers), training));
     ASSIGN_OR_RETURN(
         const int64_t examples,
         opener.Add("data.train", v1::PHASE_TRAIN, data.train(), training));

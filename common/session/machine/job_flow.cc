@@ -27,6 +27,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   flow.callbacks_ = CallbackFlow(options, world_size);
   flow.worker_batch_size_ = WorkerBatchSize(job, world_size);
   flow.step_batch_size_ = StepBatchSize(job, world_size);
+  flow.order_replicas_ = OrderReplicas(job, world_size);
   flow.steps_per_execution_ = std::max<int>(job.steps_per_execution(), 1);
   if (IsSynchronous(job)) flow.workers_per_lease_ = world_size;
   if (flow.worker_batch_size_ < 1) {
@@ -112,12 +113,7 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
     Advance(now);
     return absl::OkStatus();
   }
-  if (restored_->epoch_examples != epoch_examples_) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the checkpoint was taken in the middle of an epoch of ",
-        restored_->epoch_examples, " examples; epochs of the job now have ",
-        epoch_examples_));
-  }
+  RETURN_IF_ERROR(CheckSameEpoch(*restored_, epoch_examples_, order_replicas_));
   BeginEpoch(*restored_, now);
   // Its training may be done; its validation is not.
   Advance(now);
@@ -500,6 +496,7 @@ SavedSession JobFlow::StartOfEpoch() const {
   saved.steps = steps_before_epoch_;
   saved.next_lease_id = next_lease_id_;
   saved.epoch_examples = epoch_examples_;
+  saved.order_replicas = order_replicas_;
   saved.remaining = {{0, epoch_examples_}};
   saved.counted.states.resize(StateSize(metrics_));
   saved.has_kept = has_kept_;

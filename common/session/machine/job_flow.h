@@ -210,6 +210,8 @@ class JobFlow {
   int64_t step_batch_size_ = 1;
   int64_t steps_per_execution_ = 1;
   int64_t worker_batch_size_ = 1;
+  // See the function OrderReplicas.
+  int order_replicas_ = 0;
   // How many workers share each training lease.
   int workers_per_lease_ = 1;
   int64_t steps_per_epoch_ = 0;

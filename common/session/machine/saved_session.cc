@@ -206,6 +206,26 @@ absl::Status CheckSum(const ObjectReader& reader, const SavedSession& saved) {
 
 }  // namespace
 
+absl::Status CheckSameEpoch(const SavedSession& saved, int64_t epoch_examples,
+                            int order_replicas) {
+  if (saved.epoch_examples != epoch_examples) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the checkpoint was taken in the middle of an epoch of ",
+                     saved.epoch_examples,
+                     " examples; epochs of the job now have ", epoch_examples));
+  }
+  if (saved.order_replicas == order_replicas) return absl::OkStatus();
+  const auto describe = [](int replicas) {
+    return replicas == 0 ? "is the same for any number of replicas"
+                         : absl::StrCat("is that of ", replicas, " replicas");
+  };
+  return absl::InvalidArgumentError(absl::StrCat(
+      "data.train.auto_shard_policy: the checkpoint was taken in the middle of "
+      "an epoch whose order ",
+      describe(saved.order_replicas), "; that of the job now ",
+      describe(order_replicas)));
+}
+
 json ToJson(const SavedSession& saved) {
   json remaining = json::array();
   for (const ExampleRange& range : saved.remaining) {
@@ -239,6 +259,7 @@ json ToJson(const SavedSession& saved) {
                 {"saves", saves},
                 {"callbacks", saved.callbacks}};
   if (saved.learning_rate) value["learning_rate"] = *saved.learning_rate;
+  if (saved.order_replicas > 0) value["order_replicas"] = saved.order_replicas;
   return value;
 }
 
@@ -270,6 +291,12 @@ absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
   ASSIGN_OR_RETURN(saved.history, ReadHistory(reader, saved.first_epoch,
                                               saved.epoch - saved.first_epoch));
   // Checkpoints of earlier releases have none of these.
+  if (value.contains("order_replicas")) {
+    ASSIGN_OR_RETURN(
+        const int64_t replicas,
+        reader.Count("order_replicas", std::numeric_limits<int>::max(), 1));
+    saved.order_replicas = static_cast<int>(replicas);
+  }
   if (value.contains("learning_rate")) {
     ASSIGN_OR_RETURN(saved.learning_rate, reader.Number("learning_rate"));
     if (!IsLearningRate(*saved.learning_rate)) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/callback/callback.h"
 #include "common/session/machine/lease_table.h"
@@ -26,6 +27,8 @@ struct SavedSession {
   uint64_t next_lease_id = 1;
   // Examples in an epoch.
   int64_t epoch_examples = 0;
+  // See OrderReplicas.
+  int order_replicas = 0;
   // The learning rate that was set; nullopt: the optimizer's schedule counts.
   std::optional<double> learning_rate;
   // This epoch's remaining positions, what is counted, and the time it took.
@@ -48,6 +51,12 @@ struct SavedSession {
   // See CallbackList::Save.
   nlohmann::json callbacks = nlohmann::json::array();
 };
+
+// Whether the epoch that `saved` is in the middle of can go on as one of
+// `epoch_examples` whose order depends on `order_replicas`. InvalidArgument
+// names both values if it has other positions.
+absl::Status CheckSameEpoch(const SavedSession& saved, int64_t epoch_examples,
+                            int order_replicas);
 
 // Doubles are restored bit by bit, except infinities and NaN, which JSON does
 // not have: they become NaN.

@@ -91,6 +91,18 @@ TEST(Validate, PrintsLinesForPeople) {
               HasSubstr("this task   chief-0, leads, only coordinates\n"));
 }
 
+TEST(Validate, PrintsHowReplicasDivideTheData) {
+  const Printed printed = Call("", false, {"data.train.auto_shard_policy=off"});
+  ASSERT_TRUE(printed.status.ok()) << printed.status;
+  EXPECT_THAT(
+      printed.out,
+      HasSubstr(
+          "train       auto_shard_policy: off\n"
+          "            "
+          "/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz\n"));
+  EXPECT_THAT(Call(kPsCluster, false).out, Not(HasSubstr("auto_shard")));
+}
+
 TEST(Validate, TellsTheRankInAClusterOfWorkers) {
   const Printed printed =
       Call(R"({"cluster":{"chief":["c:1"],"worker":["w:1"]},)"

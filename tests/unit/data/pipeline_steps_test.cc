@@ -118,6 +118,29 @@ TEST(PipelineStepsTest, DrawsByThePassAndTheExample) {
   EXPECT_NE(first, second) << "another pass of the same epoch";
 }
 
+// Of replicas that each take all examples, in the same order here.
+TEST(PipelineStepsTest, DrawsOtherNumbersInEachReplicasPass) {
+  const CountingSource source(6, /*shape=*/{2, 1});
+  std::vector<float> drawn[2];
+  for (const int rank : {0, 1}) {
+    PipelineOptions options = TrainOptions(source, 4);
+    PhaseData& phase = options.phases[v1::PHASE_TRAIN];
+    phase.order.sharding = Sharding::kOwnPasses;
+    phase.order.replicas = phase.replica_count = phase.order.epoch_passes = 2;
+    phase.order.step_size = 4;
+    phase.rank = rank;
+    phase.steps.seed = 3;
+    phase.steps.steps = {Step(
+        "RandomBrightness",
+        Value::Map{{"factor", 0.5}, {"value_range", Value::List{-99, 99}}})};
+    const Drained drained =
+        Drain(*MakePipeline(options, GiveLeases({MakeLease(1, 0, 12)})));
+    EXPECT_THAT(drained.labels, ElementsAre(0, 1, 2, 3, 4, 5));
+    drawn[rank] = drained.features;
+  }
+  EXPECT_NE(drawn[0], drawn[1]);
+}
+
 TEST(PipelineStepsTest, MakesTheSameBatchesWithSeveralReaders) {
   Drained drained[2];
   for (const int readers : {1, 4}) {

@@ -37,6 +37,7 @@ class CountedSource : public DataSource {
     if (class_count >= 2 * kCount) return absl::OkStatus();
     return absl::InvalidArgumentError("too many");
   }
+  FileLayout Files() const override { return {.begins = {0, 7}}; }
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
     return std::make_unique<Reader>(*this);
   }
@@ -102,6 +103,7 @@ TEST(CachedSourceTest, ReadsEachExampleOnce) {
   EXPECT_EQ((*cached)->name(), "counted");
   EXPECT_EQ((*cached)->example_count(), kCount);
   EXPECT_FALSE((*cached)->CheckClassIds(0, 10).ok());
+  EXPECT_EQ((*cached)->Files().FilesWithin(kCount), 2);
   for (int pass = 0; pass < 2; ++pass) {
     const auto reader = *(*cached)->MakeReader();
     for (int64_t i = kCount - 1; i >= 0; --i) {

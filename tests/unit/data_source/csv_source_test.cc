@@ -172,6 +172,7 @@ TEST(CsvSourceTest, SeveralFilesAreOneSet) {
       Open({"x,y\n0,0\n1,1\n", "x,y\r\n2,2", "x,y\n3,3\n4,4\n"}, "labels: y");
   ASSERT_TRUE(source.ok()) << source.status();
   EXPECT_EQ((*source)->example_count(), 5);
+  EXPECT_THAT((*source)->Files().begins, ElementsAre(0, 2, 3));
   const auto reader = *(*source)->MakeReader();
   for (const int index : {0, 1, 2, 3, 4, 2, 0, 3}) {
     const auto example = reader->Read(index);

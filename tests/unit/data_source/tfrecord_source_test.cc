@@ -123,6 +123,13 @@ TEST_F(TfrecordSourceTest, FilesFollowEachOther) {
   const auto source = OpenTfrecordSource(source_);
   ASSERT_TRUE(source.ok()) << source.status();
   ASSERT_EQ((*source)->example_count(), 3);
+  const FileLayout files = (*source)->Files();
+  EXPECT_THAT(files.begins, ElementsAre(0, 0, 2, 2));
+  EXPECT_EQ(files.FilesWithin(3), 2);
+  EXPECT_EQ(files.FilesWithin(2), 1) << "as a validation split may leave";
+  EXPECT_THAT(files.SpansWithin(3),
+              ElementsAre(ExampleSpan{0, 2}, ExampleSpan{2, 3}));
+  EXPECT_THAT(files.SpansWithin(1), ElementsAre(ExampleSpan{0, 1}));
   const auto reader = (*source)->MakeReader();
   for (const int64_t i : {2, 1, 0}) {
     EXPECT_THAT(Values<int64_t>((*(*reader)->Read(i))->labels[0]),

@@ -17,6 +17,7 @@ namespace {
 
 using ::google::protobuf::util::MessageDifferencer;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::StartsWith;
 
@@ -83,6 +84,49 @@ TEST(JobSources, SayHowTheyAreRead) {
   ExpectSourceRefused(
       "idx: {features: x, labels: y, stream: true}\n    on_error: skip",
       "10: data.train.on_error: ");
+}
+
+TEST(JobSources, SayHowReplicasDivideThem) {
+  const std::string source = "npz: {file: digits.npz}";
+  const auto plain = ReadWithSource(source);
+  const auto with = [&](const std::string& policy) {
+    return ReadWithSource(source + "\n    auto_shard_policy: " + policy);
+  };
+  const auto file = with("file");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->data().train().auto_shard_policy(),
+            v1::AUTO_SHARD_POLICY_FILE);
+  ExpectReadAgain(*file);
+  // YAML 1.1 would take it for a bool.
+  const auto off = with("off");
+  ASSERT_TRUE(off.ok()) << off.status();
+  EXPECT_EQ(off->data().train().auto_shard_policy(), v1::AUTO_SHARD_POLICY_OFF);
+  ExpectReadAgain(*off);
+  const std::string fingerprint = JobFingerprint(*plain);
+  EXPECT_NE(JobFingerprint(*file), fingerprint);
+  EXPECT_NE(JobFingerprint(*off), fingerprint);
+  EXPECT_NE(JobFingerprint(*off), JobFingerprint(*file));
+  EXPECT_EQ(JobFingerprint(*with("auto")), fingerprint);
+  EXPECT_EQ(JobFingerprint(*with("data")), fingerprint) << "it is auto";
+  ExpectSourceRefused(source + "\n    auto_shard_policy: files",
+                      "10: data.train.auto_shard_policy: ");
+}
+
+// Evaluations count each example once.
+TEST(JobSources, AreDividedForTrainingAlone) {
+  for (const char* set : {"validation", "test"}) {
+    const absl::Status status =
+        ReadWithSource("npz: {file: digits.npz}",
+                       {absl::StrCat("data.", set,
+                                     "={npz: {file: other.npz}, "
+                                     "auto_shard_policy: off}")})
+            .status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(absl::StrCat("data.", set,
+                                       ".auto_shard_policy: is of data.train "
+                                       "alone")));
+  }
 }
 
 TEST(JobSources, HaveSteps) {
