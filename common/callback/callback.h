@@ -85,6 +85,9 @@ struct BatchEnd {
   Logs logs;
   // Of the next step.
   double learning_rate = 0;
+  // Since the group before it, or since the epoch began, or a resumed job went
+  // on with it.
+  double seconds = 0;
 };
 
 // An epoch has ended, its validation included.
@@ -100,6 +103,11 @@ struct EpochEnd {
   int64_t iterations = 0;
   // Steps of the job so far.
   int64_t steps = 0;
+  // Those of the iterations that the epoch has made.
+  int64_t epoch_iterations = 0;
+  // Since the epoch began, its validation included. What passed between an
+  // interrupted run and the one that resumes it does not count.
+  double seconds = 0;
 };
 
 // --- What callbacks ask of the leader ----------------------------------------
@@ -167,6 +175,19 @@ struct SaveModel {
   std::string message = "";
 };
 
+// Histograms of the model's variables, as they are at the end of this epoch, in
+// the event file of a run of TensorBoard.
+struct WriteWeights {
+  // The run's, in the output folder.
+  std::string folder;
+  int64_t step = 0;
+  // Whether also as images, where Keras has images of such variables.
+  bool has_images = false;
+};
+
+// What the leader makes of a checkpoint.
+using CheckpointOutput = std::variant<SaveModel, WriteWeights>;
+
 // What the callbacks of a job decide together: later ones see, and may change,
 // what those before them decided.
 struct Decision {
@@ -176,7 +197,7 @@ struct Decision {
   // To be carried out in this order.
   std::vector<CallbackOutput> outputs;
   // At the end of an epoch only. A checkpoint is taken for them.
-  std::vector<SaveModel> saves;
+  std::vector<CheckpointOutput> saves;
   // At the end of an epoch only: whether the model, as it is then, is kept in
   // the place of an earlier one. See Callback::restores_kept.
   bool keeps_model = false;

@@ -55,7 +55,7 @@ std::string Whole(int field, uint64_t value) {
 
 // --- tensorflow.Event --------------------------------------------------------
 
-enum ElementType { kFloatType = 1, kStringType = 7 };
+enum ElementType { kFloatType = 1, kDoubleType = 2, kStringType = 7 };
 
 std::string Event(double wall_time, int64_t step, const std::string& rest) {
   // Proto3 leaves zeros out.
@@ -64,12 +64,18 @@ std::string Event(double wall_time, int64_t step, const std::string& rest) {
       step == 0 ? "" : Whole(2, static_cast<uint64_t>(step)), rest));
 }
 
-// A Summary with one value. `content`: the field of a TensorProto without
-// dimensions that has it. `plugin`: a SummaryMetadata.PluginData.
+// A Summary with one value. `dimensions`: the sizes of a tensor; `content`: the
+// fields of a TensorProto that have its elements. `plugin`: a
+// SummaryMetadata.PluginData.
 std::string Summary(absl::string_view tag, ElementType type,
+                    absl::Span<const uint64_t> dimensions,
                     const std::string& content, const std::string& plugin) {
+  std::string shape;
+  for (const uint64_t size : dimensions) {
+    absl::StrAppend(&shape, Bytes(2, Whole(1, size)));
+  }
   const std::string tensor = absl::StrCat(Whole(1, static_cast<uint64_t>(type)),
-                                          Bytes(2, ""), content);
+                                          Bytes(2, shape), content);
   return Bytes(5, Bytes(1, absl::StrCat(Bytes(1, tag), Bytes(8, tensor),
                                         Bytes(9, Bytes(1, plugin)))));
 }
@@ -84,15 +90,41 @@ std::string VersionRecord(double wall_time) {
 
 std::string ScalarRecord(double wall_time, int64_t step, absl::string_view tag,
                          float value) {
-  return Event(
-      wall_time, step,
-      Summary(tag, kFloatType, Bytes(4, BytesOf(value)), Bytes(1, "scalars")));
+  return Event(wall_time, step,
+               Summary(tag, kFloatType, /*dimensions=*/{},
+                       Bytes(4, BytesOf(value)), Bytes(1, "scalars")));
+}
+
+std::string HistogramRecord(double wall_time, int64_t step,
+                            absl::string_view tag, const Histogram& histogram) {
+  std::string content;
+  for (const HistogramBucket& bucket : histogram) {
+    absl::StrAppend(&content, BytesOf(bucket.left), BytesOf(bucket.right),
+                    BytesOf(bucket.count));
+  }
+  return Event(wall_time, step,
+               Summary(tag, kDoubleType, {histogram.size(), 3},
+                       Bytes(4, content), Bytes(1, "histograms")));
+}
+
+std::string ImageRecord(double wall_time, int64_t step, absl::string_view tag,
+                        int64_t height, int64_t width,
+                        absl::Span<const std::string> images) {
+  // Before the images, the size of each as texts.
+  std::string content = absl::StrCat(Bytes(8, absl::StrCat(width)),
+                                     Bytes(8, absl::StrCat(height)));
+  for (const std::string& image : images) {
+    absl::StrAppend(&content, Bytes(8, image));
+  }
+  return Event(wall_time, step,
+               Summary(tag, kStringType, {images.size() + 2}, content,
+                       Bytes(1, "images")));
 }
 
 std::string ModelRecord(double wall_time, absl::string_view json) {
   return Event(
       wall_time, 0,
-      Summary("keras", kStringType, Bytes(8, json),
+      Summary("keras", kStringType, /*dimensions=*/{}, Bytes(8, json),
               absl::StrCat(Bytes(1, "graph_keras_model"), Bytes(2, "1"))));
 }
 

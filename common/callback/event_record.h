@@ -11,6 +11,8 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/callback/histogram.h"
 
 namespace paceline {
 
@@ -21,6 +23,13 @@ std::string VersionRecord(double wall_time);
 // A point of the curve `tag`.
 std::string ScalarRecord(double wall_time, int64_t step, absl::string_view tag,
                          float value);
+// A histogram of the series `tag`.
+std::string HistogramRecord(double wall_time, int64_t step,
+                            absl::string_view tag, const Histogram& histogram);
+// Images of the series `tag`, encoded as PNG, all of the same size in pixels.
+std::string ImageRecord(double wall_time, int64_t step, absl::string_view tag,
+                        int64_t height, int64_t width,
+                        absl::Span<const std::string> images);
 // A model, as Keras' to_json gives it, for the graph page.
 std::string ModelRecord(double wall_time, absl::string_view json);
 

@@ -106,13 +106,14 @@ void ModelCheckpoint::EpochEnded(EpochEnd& end, Decision& decision) {
     return;
   }
   if (!Saves(end, *file, decision)) return;
-  SaveModel& save = decision.saves.emplace_back();
+  SaveModel save;
   save.path = *std::move(path);
   save.is_weights_only = save_weights_only;
   if (verbose > 0) {
     save.message = absl::StrCat("\nEpoch ", end.epoch + 1,
                                 ": finished saving model to ", *file);
   }
+  decision.saves.emplace_back(std::move(save));
 }
 
 bool ModelCheckpoint::Saves(const EpochEnd& end, const std::string& file,

@@ -24,15 +24,24 @@ absl::Status CheckLogDir(const TensorBoard& board, const Path& path) {
 
 const FieldTable<TensorBoard>& TensorBoard::Fields() {
   static const auto& table = *new FieldTable<TensorBoard>(
-      kClassName, "Writes curves and the model's graph for TensorBoard.",
+      kClassName,
+      "Writes curves, the model's graph, and histograms and images of its "
+      "variables for TensorBoard.",
       {Optional("log_dir", &TensorBoard::log_dir,
                 "The folder of the runs `train` and `validation`, below the "
                 "job's output folder."),
-       Only("histogram_freq", 0, "Histograms of the variables."),
+       Optional("histogram_freq", &TensorBoard::histogram_freq, AtLeast(0),
+                "After how many epochs histograms of the variables are "
+                "written, the first epoch included; 0: never. A checkpoint is "
+                "taken for them."),
        Optional("write_graph", &TensorBoard::write_graph,
                 "Whether the model is written, for the page of graphs."),
-       Only("write_images", false, "Pictures of the variables."),
-       Only("write_steps_per_second", false, "A curve of the speed."),
+       Optional("write_images", &TensorBoard::write_images,
+                "Whether the variables are also written as images, with their "
+                "histograms."),
+       Optional("write_steps_per_second", &TensorBoard::write_steps_per_second,
+                "Whether the speed is written: `epoch_steps_per_second`, and "
+                "`batch_steps_per_second` as `update_freq` says."),
        Optional("update_freq", &TensorBoard::update_freq,
                 "After how many steps of training values are also written, as "
                 "`batch_loss`; `batch`: 1; `epoch`: only where an epoch ends. "
@@ -51,16 +60,23 @@ absl::Status TensorBoard::Prepare(const CallbackContext& /*context*/,
   return absl::OkStatus();
 }
 
+std::string TensorBoard::TrainFolder() const {
+  return absl::StrCat(log_dir, "/train");
+}
+
 void TensorBoard::EpochBegan(const EpochStart& /*start*/, Decision& decision) {
   if (!write_graph || std::exchange(has_graph_, true)) return;
-  decision.outputs.emplace_back(
-      WriteModelGraph{absl::StrCat(log_dir, "/train")});
+  decision.outputs.emplace_back(WriteModelGraph{TrainFolder()});
 }
 
 void TensorBoard::BatchEnded(const BatchEnd& end, Decision& decision) {
   const std::optional<int64_t> step = update_freq.StepIn(end);
   if (!step) return;
-  WriteScalars train{absl::StrCat(log_dir, "/train"), *step, {}};
+  WriteScalars train{TrainFolder(), *step, {}};
+  if (write_steps_per_second && end.seconds > 0) {
+    train.scalars.emplace_back("batch_steps_per_second",
+                               static_cast<double>(end.count) / end.seconds);
+  }
   for (const auto& [key, value] : end.logs) {
     train.scalars.emplace_back(absl::StrCat("batch_", key), value);
   }
@@ -68,8 +84,12 @@ void TensorBoard::BatchEnded(const BatchEnd& end, Decision& decision) {
 }
 
 void TensorBoard::EpochEnded(EpochEnd& end, Decision& decision) {
+  if (histogram_freq > 0 && end.epoch % histogram_freq == 0) {
+    decision.saves.emplace_back(
+        WriteWeights{TrainFolder(), end.epoch, write_images});
+  }
   if (end.logs.empty()) return;
-  WriteScalars train{absl::StrCat(log_dir, "/train"), end.epoch, {}};
+  WriteScalars train{TrainFolder(), end.epoch, {}};
   const std::string validation_folder = absl::StrCat(log_dir, "/validation");
   WriteScalars validation{validation_folder, end.epoch, {}};
   WriteScalars evaluation{validation_folder, end.iterations, {}};
@@ -86,6 +106,11 @@ void TensorBoard::EpochEnded(EpochEnd& end, Decision& decision) {
   train.scalars.emplace_back(
       "epoch_learning_rate",
       decision.learning_rate.value_or(end.learning_rate));
+  if (write_steps_per_second && end.seconds > 0) {
+    train.scalars.emplace_back(
+        "epoch_steps_per_second",
+        static_cast<double>(end.epoch_iterations) / end.seconds);
+  }
   if (!evaluation.scalars.empty()) {
     decision.outputs.emplace_back(std::move(evaluation));
   }

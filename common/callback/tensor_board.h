@@ -3,6 +3,7 @@
 #ifndef PACELINE_COMMON_CALLBACK_TENSOR_BOARD_H_
 #define PACELINE_COMMON_CALLBACK_TENSOR_BOARD_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
@@ -21,6 +22,10 @@ class FieldTable;
 // "val_<key>", and evaluation_<key>_vs_iterations by calls of the optimizer.
 // With `update_freq`, "train" also has batch_<key> by steps of the job from 1;
 // of a group of steps, only the last that has points gets them.
+// `write_steps_per_second` adds the key steps_per_second to both: of an epoch,
+// the updates in the time that it took with its validation; of a batch, the
+// steps in the time that its group took. With `histogram_freq`, "train" has the
+// variables at the ends of epochs, which the leader reads from a checkpoint.
 class TensorBoard final : public Callback {
  public:
   static constexpr char kClassName[] = "TensorBoard";
@@ -38,10 +43,17 @@ class TensorBoard final : public Callback {
   absl::Status Restore(const ObjectReader& state) override;
 
   std::string log_dir = "logs";
+  // In epochs, the first of which has histograms; 0: none has.
+  int64_t histogram_freq = 0;
   bool write_graph = true;
+  bool write_images = false;
+  bool write_steps_per_second = false;
   UpdateFrequency update_freq;
 
  private:
+  // The folder of the run "train".
+  std::string TrainFolder() const;
+
   bool has_graph_ = false;
 };
 

@@ -11,7 +11,7 @@
 namespace paceline {
 
 absl::StatusOr<std::string> EncodePng(const PixelBuffer& pixels, int channels) {
-  CHECK(channels == 1 || channels == 3) << channels;
+  CHECK(channels == 1 || channels == 3 || channels == 4) << channels;
   const auto [height, width] = pixels.size();
   if (height < 1 || width < 1 || height > kMaxImagePixels / width) {
     return absl::InvalidArgumentError(
@@ -22,7 +22,9 @@ absl::StatusOr<std::string> EncodePng(const PixelBuffer& pixels, int channels) {
   image.version = PNG_IMAGE_VERSION;
   image.width = static_cast<png_uint_32>(width);
   image.height = static_cast<png_uint_32>(height);
-  image.format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+  image.format = channels == 1   ? PNG_FORMAT_GRAY
+                 : channels == 3 ? PNG_FORMAT_RGB
+                                 : PNG_FORMAT_RGBA;
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
   std::string bytes(size, '\0');
   const int written =

@@ -9,7 +9,8 @@
 
 namespace paceline {
 
-// `channels`: of the pixels, 1 for gray or 3 for RGB. InvalidArgument if PNG
+// `channels`: of the pixels, 1 for gray, 3 for RGB or 4 with alpha.
+// InvalidArgument if PNG
 // cannot hold the image, such as one without pixels.
 absl::StatusOr<std::string> EncodePng(const PixelBuffer& pixels, int channels);
 

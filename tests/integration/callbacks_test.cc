@@ -114,5 +114,79 @@ TEST(CallbacksTensorBoardTest, GetsAFileForEachRun) {
   }
 }
 
+// The event files of the run "train", one for each process.
+std::vector<std::string> TrainEvents(const SmallJob& job) {
+  std::vector<std::string> paths;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(job.output_dir() + "/logs/train")) {
+    paths.push_back(entry.path().string());
+  }
+  // Their names begin with the time.
+  std::sort(paths.begin(), paths.end());
+  std::vector<std::string> files;
+  for (const std::string& path : paths) files.push_back(ReadText(path));
+  return files;
+}
+
+int CountOf(const std::string& bytes, const std::string& tag) {
+  int count = 0;
+  for (size_t at = bytes.find(tag); at != std::string::npos;
+       at = bytes.find(tag, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+constexpr char kHistograms[] =
+    "callbacks=[{TensorBoard: {histogram_freq: 2, write_images: true, "
+    "write_steps_per_second: true}}]";
+
+class WeightHistogramsTest
+    : public ::testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(WeightHistogramsTest, AreWrittenUnderEachStrategyAndAfterAResume) {
+  SmallJob job;
+  std::vector<std::string> arguments = {"--set", "checkpoint=null", "--set",
+                                        kHistograms};
+  for (const std::string& set : GetParam()) {
+    arguments.emplace_back("--set");
+    arguments.push_back(set);
+  }
+  std::vector<std::string> first = arguments;
+  first.insert(first.end(), {"--set", "epochs=3"});
+  Process run = job.Run(first);
+  EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  const std::vector<std::string> files = TrainEvents(job);
+  ASSERT_THAT(files, SizeIs(1));
+  for (const char* const tag :
+       {"sequential/dense/kernel/histogram", "sequential/dense/bias/histogram",
+        "sequential/dense/kernel/image"}) {
+    EXPECT_EQ(CountOf(files[0], tag), 2) << tag;
+  }
+  EXPECT_EQ(CountOf(files[0], "epoch_steps_per_second"), 3);
+  arguments.insert(arguments.end(), {"--resume", "--set", "epochs=5"});
+  Process resumed = job.Run(arguments);
+  EXPECT_EQ(resumed.Wait(kJobLimit), 0) << resumed.Errors();
+  const std::vector<std::string> all = TrainEvents(job);
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_EQ(all[0], files[0]);
+  // The third epoch's again, since the first run may have been killed before it
+  // wrote them, and the fifth's.
+  EXPECT_EQ(CountOf(all[1], "sequential/dense/kernel/histogram"), 2);
+  EXPECT_EQ(CountOf(all[1], "epoch_loss"), 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Strategies, WeightHistogramsTest,
+    ::testing::Values(std::vector<std::string>{"cluster.ps=2"},
+                      std::vector<std::string>{"strategy=mirrored",
+                                               "cluster={worker: 1}",
+                                               "devices=2"},
+                      std::vector<std::string>{"strategy=multi_worker_mirrored",
+                                               "cluster={worker: 2}"},
+                      std::vector<std::string>{"strategy=central_storage",
+                                               "cluster={worker: 1}",
+                                               "devices=2"}));
+
 }  // namespace
 }  // namespace paceline

@@ -21,14 +21,16 @@ class CallbackWriter {
  public:
   // Files lie below `output_dir`. `progress` is the stream of the progress bar,
   // which must outlive the writer; null: messages are not shown. `model_json`:
-  // the job's model, as Keras' to_json gives it. `commands` and
-  // `posts` get the programs and the requests.
+  // the job's model, as Keras' to_json gives it. `event_files`, `commands` and
+  // `posts` get the points of curves, the programs and the requests.
   CallbackWriter(std::string output_dir, std::ostream* progress,
                  std::function<absl::StatusOr<std::string>()> model_json,
-                 CommandRunner& commands, HttpPosts& posts)
+                 EventFiles& event_files, CommandRunner& commands,
+                 HttpPosts& posts)
       : output_dir_(std::move(output_dir)),
         progress_(progress),
         model_json_(std::move(model_json)),
+        event_files_(event_files),
         commands_(commands),
         posts_(posts) {}
 
@@ -48,9 +50,9 @@ class CallbackWriter {
   const std::string output_dir_;
   std::ostream* const progress_;
   const std::function<absl::StatusOr<std::string>()> model_json_;
+  EventFiles& event_files_;
   CommandRunner& commands_;
   HttpPosts& posts_;
-  EventFiles event_files_;
 };
 
 }  // namespace paceline

@@ -34,7 +34,7 @@ absl::Status CheckShardFiles(int64_t step, absl::Span<const ShardFile> files,
 //   Take ──> Snapshot on all holders ──> SnapshotTaken (training goes on)
 //        ──> WriteCheckpoint on all ──> Poll: compares the counts of steps,
 //            writes the manifest, deletes old checkpoints
-//        ──> the files of models that callbacks ask for
+//        ──> what callbacks ask to be made of it
 //        ──> CheckpointWritten
 //
 // A "holder" is a task that holds variables. If a checkpoint fails, its folder
@@ -80,7 +80,7 @@ class CheckpointTaker {
   // The manifest of the checkpoint that is being taken.
   Manifest manifest_;
   std::string folder_;
-  std::vector<SaveModel> saves_;
+  std::vector<CheckpointOutput> saves_;
   LostCheckpoints lost_;
   std::vector<StepBounds> shard_steps_;
 

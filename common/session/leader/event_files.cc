@@ -34,14 +34,32 @@ absl::Status EventFiles::WriteScalars(const std::string& folder, int64_t step,
     absl::StrAppend(&records, ScalarRecord(WallTime(), step, tag,
                                            static_cast<float>(value)));
   }
-  ASSIGN_OR_RETURN(const File* const file, FileIn(folder));
-  return WriteAll(file->descriptor, file->path, records);
+  return Append(folder, records);
+}
+
+absl::Status EventFiles::WriteHistogram(const std::string& folder, int64_t step,
+                                        absl::string_view tag,
+                                        const Histogram& histogram) {
+  return Append(folder, HistogramRecord(WallTime(), step, tag, histogram));
+}
+
+absl::Status EventFiles::WriteImages(const std::string& folder, int64_t step,
+                                     absl::string_view tag, ImageSize size,
+                                     absl::Span<const std::string> images) {
+  return Append(folder, ImageRecord(WallTime(), step, tag, size.height,
+                                    size.width, images));
 }
 
 absl::Status EventFiles::WriteModel(const std::string& folder,
                                     absl::string_view json) {
+  return Append(folder, ModelRecord(WallTime(), json));
+}
+
+absl::Status EventFiles::Append(const std::string& folder,
+                                absl::string_view records) {
+  MutexLock lock(mutex_);
   ASSIGN_OR_RETURN(const File* const file, FileIn(folder));
-  return WriteAll(file->descriptor, file->path, ModelRecord(WallTime(), json));
+  return WriteAll(file->descriptor, file->path, records);
 }
 
 double EventFiles::WallTime() const {

@@ -2,6 +2,7 @@
 #ifndef PACELINE_COMMON_SESSION_LEADER_EVENT_FILES_H_
 #define PACELINE_COMMON_SESSION_LEADER_EVENT_FILES_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -11,14 +12,18 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "common/base/file_descriptor.h"
-#include "common/callback/callback.h"
+#include "common/base/mutex.h"
+#include "common/callback/histogram.h"
+#include "common/callback/logs.h"
+#include "common/image/image_size.h"
 
 namespace paceline {
 
 // Each run gets a new file, once something is written to it. A resumed job
 // repeats steps that an earlier file of the run has; TensorBoard then shows
-// those of the later file. Not thread-safe. Blocks on the disk. Errors name the
+// those of the later file. Thread-safe. Blocks on the disk. Errors name the
 // file.
 class EventFiles {
  public:
@@ -28,6 +33,13 @@ class EventFiles {
   // `folder`: of the run; it is created.
   absl::Status WriteScalars(const std::string& folder, int64_t step,
                             const Logs& scalars);
+  absl::Status WriteHistogram(const std::string& folder, int64_t step,
+                              absl::string_view tag,
+                              const Histogram& histogram);
+  // `images`: encoded as PNG, each of this size.
+  absl::Status WriteImages(const std::string& folder, int64_t step,
+                           absl::string_view tag, ImageSize size,
+                           absl::Span<const std::string> images);
   // `json`: as Keras' to_json gives it.
   absl::Status WriteModel(const std::string& folder, absl::string_view json);
 
@@ -38,10 +50,13 @@ class EventFiles {
   };
 
   double WallTime() const;
-  absl::StatusOr<File*> FileIn(const std::string& folder);
+  absl::Status Append(const std::string& folder, absl::string_view records);
+  absl::StatusOr<File*> FileIn(const std::string& folder)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Clock clock_;
-  std::map<std::string, File> files_;
+  Mutex mutex_;
+  std::map<std::string, File> files_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace paceline

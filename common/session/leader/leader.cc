@@ -256,13 +256,15 @@ Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
                 }),
       callback_writer_(
           options_.output_dir, options_.progress,
-          [this] { return ModelJson(options_.job, *model_); }, commands_,
-          posts_),
-      model_saver_(options_.output_dir, [this](const SaveModel& save,
-                                               const absl::Status& status) {
+          [this] { return ModelJson(options_.job, *model_); }, event_files_,
+          commands_, posts_),
+      output_places_{options_.output_dir, model_->graph, event_files_},
+      model_saver_(output_places_, [this](const CheckpointOutput& output,
+                                          const absl::Status& status) {
         CallbackServed(status);
-        if (!status.ok() || save.message.empty()) return;
-        CallbackServed(callback_writer_.Serve(ShowMessage{save.message}));
+        const auto* const save = std::get_if<SaveModel>(&output);
+        if (!status.ok() || save == nullptr || save->message.empty()) return;
+        CallbackServed(callback_writer_.Serve(ShowMessage{save->message}));
       }) {
   caller_->SetJob(identity);
   outcome_.steps = StepLog(/*adds_up=*/IsSynchronous(options_.job));
@@ -271,11 +273,11 @@ Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
   MakeCheckpointTaker(*worker_checkpoints_);
 }
 
-void Leader::RepeatSaves(std::ostream& warnings) const {
-  for (const SaveModel& save : restored_saves_) {
-    const absl::Status written =
-        WriteSavedModel(options_.output_dir, options_.restore_path, save);
-    if (!written.ok()) warnings << "warning: " << written.message() << "\n";
+void Leader::RepeatSaves(std::ostream& warnings) {
+  for (const CheckpointOutput& save : restored_saves_) {
+    const absl::Status made =
+        MakeOutput(output_places_, options_.restore_path, save);
+    if (!made.ok()) warnings << "warning: " << made.message() << "\n";
   }
 }
 

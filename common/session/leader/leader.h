@@ -29,6 +29,7 @@
 #include "common/session/leader/checkpoint_taker.h"
 #include "common/session/leader/command_runner.h"
 #include "common/session/leader/coordinator_service.h"
+#include "common/session/leader/event_files.h"
 #include "common/session/leader/http_posts.h"
 #include "common/session/leader/model_saver.h"
 #include "common/session/leader/outcome.h"
@@ -105,10 +106,10 @@ class Leader {
   // The port it listens on.
   int port() const { return server_->port(); }
 
-  // Makes the files again that the checkpoint to resume from was taken for,
-  // since the earlier run may not have done. Warns of those that cannot be
-  // written: the job may ask for others now. Blocks on the disk.
-  void RepeatSaves(std::ostream& warnings) const;
+  // Makes again what the checkpoint to resume from was taken for, since the
+  // earlier run may not have done. Warns of what cannot be written: the job may
+  // ask for other files now. Blocks on the disk.
+  void RepeatSaves(std::ostream& warnings);
 
   // Leads until the job has ended and its members have left. Calls `poll` at
   // least every 50 ms; report the events below from there.
@@ -164,11 +165,13 @@ class Leader {
   ProgressBar progress_bar_;
   CommandRunner commands_;
   HttpPosts posts_;
+  EventFiles event_files_;
   CallbackWriter callback_writer_;
+  const OutputPlaces output_places_;
   ModelSaver model_saver_;
   std::unique_ptr<CheckpointTaker> checkpoints_;
   // Of the checkpoint to resume from.
-  std::vector<SaveModel> restored_saves_;
+  std::vector<CheckpointOutput> restored_saves_;
   // Of the first output that failed.
   absl::Status callbacks_status_;
   // Steps of the current epoch that an earlier run took.

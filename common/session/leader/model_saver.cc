@@ -3,31 +3,58 @@
 #include <glog/logging.h>
 
 #include <cstddef>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/export/export_checkpoint.h"
+#include "common/session/leader/weight_summaries.h"
 
 namespace paceline {
-
 namespace {
 
-absl::Status AddPath(const absl::Status& status, const std::string& path) {
-  return Annotate(status, absl::StrCat("cannot save the model as ", path));
+// Below the output folder.
+std::string PathOf(const OutputPlaces& places, const std::string& path) {
+  return absl::StrCat(places.output_dir, "/", path);
+}
+
+// Adds what could not be made.
+absl::Status AddOutput(const absl::Status& status, const OutputPlaces& places,
+                       const CheckpointOutput& output) {
+  if (const auto* const save = std::get_if<SaveModel>(&output)) {
+    return Annotate(status, absl::StrCat("cannot save the model as ",
+                                         PathOf(places, save->path)));
+  }
+  return Annotate(
+      status,
+      absl::StrCat("cannot write histograms to ",
+                   PathOf(places, std::get<WriteWeights>(output).folder)));
+}
+
+// Atomically: there is no half of a file at any time.
+absl::Status Make(const OutputPlaces& places, const std::string& folder,
+                  const SaveModel& save) {
+  const std::string path = PathOf(places, save.path);
+  RETURN_IF_ERROR(MakeDirectories(path.substr(0, path.rfind('/'))));
+  return ExportCheckpoint(folder, save.is_weights_only ? "weights" : "keras",
+                          path, ExportedValues::kStored);
+}
+
+absl::Status Make(const OutputPlaces& places, const std::string& folder,
+                  const WriteWeights& weights) {
+  return WriteWeightSummaries(folder, places.graph, weights,
+                              PathOf(places, weights.folder),
+                              places.event_files);
 }
 
 }  // namespace
 
-absl::Status WriteSavedModel(const std::string& output_dir,
-                             const std::string& folder, const SaveModel& save) {
-  const std::string path = absl::StrCat(output_dir, "/", save.path);
-  RETURN_IF_ERROR(
-      AddPath(MakeDirectories(path.substr(0, path.rfind('/'))), path));
-  return AddPath(
-      ExportCheckpoint(folder, save.is_weights_only ? "weights" : "keras", path,
-                       ExportedValues::kStored),
-      path);
+absl::Status MakeOutput(const OutputPlaces& places, const std::string& folder,
+                        const CheckpointOutput& output) {
+  const absl::Status made = std::visit(
+      [&](const auto& each) { return Make(places, folder, each); }, output);
+  return AddOutput(made, places, output);
 }
 
 ModelSaver::~ModelSaver() {
@@ -38,10 +65,10 @@ ModelSaver::~ModelSaver() {
   if (thread_.joinable()) thread_.join();
 }
 
-void ModelSaver::Begin(std::string folder, std::vector<SaveModel> saves,
+void ModelSaver::Begin(std::string folder, std::vector<CheckpointOutput> saves,
                        std::function<void()> done) {
   if (is_closed_) return;
-  CHECK(!thread_.joinable()) << "files are being written";
+  CHECK(!thread_.joinable()) << "outputs are being made";
   saves_ = std::move(saves);
   done_ = std::move(done);
   {
@@ -54,21 +81,21 @@ void ModelSaver::Begin(std::string folder, std::vector<SaveModel> saves,
   });
 }
 
-void ModelSaver::GiveUp(const std::vector<SaveModel>& saves,
+void ModelSaver::GiveUp(const std::vector<CheckpointOutput>& saves,
                         const absl::Status& reason) {
-  for (const SaveModel& save : saves) {
-    saved_(save, AddPath(reason, absl::StrCat(output_dir_, "/", save.path)));
+  for (const CheckpointOutput& save : saves) {
+    saved_(save, AddOutput(reason, places_, save));
   }
 }
 
 void ModelSaver::Write(const std::string& folder,
-                       const std::vector<SaveModel>& saves) {
-  for (const SaveModel& save : saves) {
+                       const std::vector<CheckpointOutput>& saves) {
+  for (const CheckpointOutput& save : saves) {
     {
       MutexLock lock(mutex_);
       if (is_stopping_) return;
     }
-    const absl::Status status = WriteSavedModel(output_dir_, folder, save);
+    const absl::Status status = MakeOutput(places_, folder, save);
     MutexLock lock(mutex_);
     results_.push_back(status);
     if (!status.ok()) break;

@@ -1,4 +1,5 @@
-// Writes the model files that callbacks ask for, from checkpoints.
+// Makes what callbacks ask for of checkpoints: files of models, and histograms
+// and images of variables.
 #ifndef PACELINE_COMMON_SESSION_LEADER_MODEL_SAVER_H_
 #define PACELINE_COMMON_SESSION_LEADER_MODEL_SAVER_H_
 
@@ -11,55 +12,68 @@
 #include "absl/status/status.h"
 #include "common/base/mutex.h"
 #include "common/callback/callback.h"
+#include "common/model/graph.h"
+#include "common/session/leader/event_files.h"
 
 namespace paceline {
 
-// Writes a file below `output_dir` from the checkpoint in `folder`, atomically:
-// there is no half of a file at any time. Errors name the file. Blocks.
-absl::Status WriteSavedModel(const std::string& output_dir,
-                             const std::string& folder, const SaveModel& save);
+// What makes outputs of checkpoints writes to. All must outlive the calls.
+struct OutputPlaces {
+  const std::string& output_dir;
+  // Of the job's model.
+  const Graph& graph;
+  EventFiles& event_files;
+};
 
-// Writes files on a thread of its own while training goes on. Not thread-safe:
+// Makes an output of the checkpoint in `folder`. Errors name what cannot be
+// written. Thread-safe. Blocks.
+absl::Status MakeOutput(const OutputPlaces& places, const std::string& folder,
+                        const CheckpointOutput& output);
+
+// Makes outputs on a thread of its own while training goes on. Not thread-safe:
 // used by the leader's thread.
 class ModelSaver {
  public:
-  // Gets each file that was written, or why it was not.
-  using Saved = std::function<void(const SaveModel&, const absl::Status&)>;
+  // Gets each output that was made, or why it was not.
+  using Saved =
+      std::function<void(const CheckpointOutput&, const absl::Status&)>;
 
-  ModelSaver(std::string output_dir, Saved saved)
-      : output_dir_(std::move(output_dir)), saved_(std::move(saved)) {}
-  // Blocks until the file that is being written is there. Begins no other one.
+  ModelSaver(const OutputPlaces& places, Saved saved)
+      : places_(places), saved_(std::move(saved)) {}
+  // Blocks until the output that is being made is there. Begins no other one.
   ~ModelSaver();
 
-  // Writes the files from the checkpoint in `folder`, which must stay until
-  // `done` is called. Call it only while no others are being written.
-  void Begin(std::string folder, std::vector<SaveModel> saves,
+  // Makes the outputs of the checkpoint in `folder`, which must stay until
+  // `done` is called. Call it only while no others are being made.
+  void Begin(std::string folder, std::vector<CheckpointOutput> saves,
              std::function<void()> done);
-  // There is no checkpoint for these files.
-  void GiveUp(const std::vector<SaveModel>& saves, const absl::Status& reason);
-  // Begin does nothing from now on. The checkpoint names the files, so that a
-  // resumed job writes them.
+  // There is no checkpoint for these outputs.
+  void GiveUp(const std::vector<CheckpointOutput>& saves,
+              const absl::Status& reason);
+  // Begin does nothing from now on. The checkpoint names the outputs, so that a
+  // resumed job makes them.
   void Close() { is_closed_ = true; }
-  // Once the files are written, calls `saved` for each, then `done`. Call it
+  // Once the outputs are made, calls `saved` for each, then `done`. Call it
   // often.
   void Poll();
 
  private:
-  // The thread: writes the files until one fails.
-  void Write(const std::string& folder, const std::vector<SaveModel>& saves);
+  // The thread: makes the outputs until one fails.
+  void Write(const std::string& folder,
+             const std::vector<CheckpointOutput>& saves);
 
-  const std::string output_dir_;
+  const OutputPlaces places_;
   const Saved saved_;
   bool is_closed_ = false;
-  // What is being written; empty: nothing.
-  std::vector<SaveModel> saves_;
+  // What is being made; empty: nothing.
+  std::vector<CheckpointOutput> saves_;
   std::function<void()> done_;
   std::thread thread_;
 
   Mutex mutex_;
   bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_written_ ABSL_GUARDED_BY(mutex_) = false;
-  // Of each file that was begun.
+  // Of each output that was begun.
   std::vector<absl::Status> results_ ABSL_GUARDED_BY(mutex_);
 };
 

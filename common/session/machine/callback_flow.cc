@@ -54,9 +54,9 @@ void CallbackFlow::TrainingBegan(std::vector<Action>& actions) {
   Obey(callbacks_->TrainingBegan(), actions);
 }
 
-void CallbackFlow::EpochBegan(int epoch, int64_t steps,
+void CallbackFlow::EpochBegan(int epoch, int64_t steps, absl::Time now,
                               std::vector<Action>& actions) {
-  GoesOn(epoch, /*told_steps=*/0);
+  GoesOn(epoch, /*told_steps=*/0, now);
   Obey(callbacks_->EpochBegan({.epoch = epoch,
                                .learning_rate = RateAfter(steps),
                                .steps = steps,
@@ -64,13 +64,14 @@ void CallbackFlow::EpochBegan(int epoch, int64_t steps,
        actions);
 }
 
-void CallbackFlow::GoesOn(int epoch, int64_t told_steps) {
+void CallbackFlow::GoesOn(int epoch, int64_t told_steps, absl::Time now) {
   epoch_ = epoch;
   told_steps_ = told_steps;
+  told_at_ = now;
 }
 
 void CallbackFlow::Progressed(const ProgressView& progress, int64_t steps,
-                              std::vector<Action>& actions) {
+                              absl::Time now, std::vector<Action>& actions) {
   const int64_t count = progress.steps_done - told_steps_;
   // A worker may report steps before their losses.
   if (count <= 0 || progress.logs.empty()) return;
@@ -83,6 +84,7 @@ void CallbackFlow::Progressed(const ProgressView& progress, int64_t steps,
   end.logs = progress.logs;
   std::sort(end.logs.begin(), end.logs.end());
   end.learning_rate = RateAfter(steps);
+  end.seconds = absl::ToDoubleSeconds(now - std::exchange(told_at_, now));
   Obey(callbacks_->BatchEnded(end), actions);
 }
 
@@ -96,16 +98,25 @@ void CallbackFlow::ValidationEnded(int epoch, Logs logs,
   Obey(callbacks_->ValidationEnded(epoch, logs), actions);
 }
 
-void CallbackFlow::EpochEnded(const EpochRecord& record, int64_t steps,
+void CallbackFlow::EpochEnded(const EpochRecord& record,
+                              absl::Duration duration, int64_t steps,
                               std::vector<Action>& actions) {
   epoch_ = record.epoch;
+  const int64_t iterations = IterationsAfter(steps);
   Obey(callbacks_->EpochEnded(
            {.epoch = record.epoch,
             .logs = LogsOf(record),
             .learning_rate = RateAfter(steps),
-            .iterations = (initial_iterations_ + steps) / calls_per_update_,
-            .steps = steps}),
+            .iterations = iterations,
+            .steps = steps,
+            .epoch_iterations =
+                iterations - IterationsAfter(steps - record.steps),
+            .seconds = absl::ToDoubleSeconds(duration)}),
        actions);
+}
+
+int64_t CallbackFlow::IterationsAfter(int64_t steps) const {
+  return (initial_iterations_ + steps) / calls_per_update_;
 }
 
 void CallbackFlow::TrainingEnded(std::vector<Action>& actions) {

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "common/callback/callback_list.h"
 #include "common/session/machine/saved_session.h"
 #include "common/session/machine/session.h"
@@ -32,20 +33,22 @@ class CallbackFlow {
   void Save(SavedSession& saved) const;
   absl::Status Restore(const SavedSession& saved);
 
-  // Events; the job has taken `steps` steps so far.
+  // Events; the job has taken `steps` steps so far. An epoch has taken
+  // `duration`, its validation included.
   void TrainingBegan(std::vector<Action>& actions);
-  void EpochBegan(int epoch, int64_t steps, std::vector<Action>& actions);
+  void EpochBegan(int epoch, int64_t steps, absl::Time now,
+                  std::vector<Action>& actions);
   void ValidationBegan(int epoch, std::vector<Action>& actions);
   void ValidationEnded(int epoch, Logs logs, std::vector<Action>& actions);
-  void EpochEnded(const EpochRecord& record, int64_t steps,
-                  std::vector<Action>& actions);
+  void EpochEnded(const EpochRecord& record, absl::Duration duration,
+                  int64_t steps, std::vector<Action>& actions);
   // Only the progress of training need be told, and only if a callback
   // `hears_batches`. Progress that has not grown is no event.
   bool hears_batches() const { return hears_batches_; }
-  void Progressed(const ProgressView& progress, int64_t steps,
+  void Progressed(const ProgressView& progress, int64_t steps, absl::Time now,
                   std::vector<Action>& actions);
   // An epoch goes on of which an earlier run has told so many steps.
-  void GoesOn(int epoch, int64_t told_steps);
+  void GoesOn(int epoch, int64_t told_steps, absl::Time now);
   void TrainingEnded(std::vector<Action>& actions);
 
   // A program that a callback asked for has ended; see Callback::Answered.
@@ -63,10 +66,12 @@ class CallbackFlow {
   const std::optional<double>& learning_rate() const { return learning_rate_; }
   // The learning rate of a step after so many steps of the job.
   double RateAfter(int64_t steps) const;
-  // Whether a checkpoint is to be taken for files of models.
+  // Whether a checkpoint is to be taken for what is made of it.
   bool awaits_checkpoint() const { return !saves_.empty(); }
-  // These files, which the checkpoint that is being taken is for.
-  std::vector<SaveModel> TakeSaves() { return std::exchange(saves_, {}); }
+  // What is to be made of the checkpoint that is being taken.
+  std::vector<CheckpointOutput> TakeSaves() {
+    return std::exchange(saves_, {});
+  }
   // Whether the model, as it is after this epoch, is to be kept by a
   // checkpoint.
   bool keeps_model() const { return keeps_model_; }
@@ -85,6 +90,9 @@ class CallbackFlow {
   void Obey(Decision decision, std::vector<Action>& actions);
   // It is rounded to float32, as Keras' optimizers keep it.
   void SetLearningRate(double learning_rate);
+  // The updates of the optimizer after so many steps of the job, as Keras
+  // counts them.
+  int64_t IterationsAfter(int64_t steps) const;
 
   std::shared_ptr<CallbackList> callbacks_;
   std::function<double(int64_t)> scheduled_rate_;
@@ -96,15 +104,17 @@ class CallbackFlow {
   // Calls of the optimizer before the job.
   int64_t initial_iterations_ = 0;
 
-  // The epoch of the last event, and its steps of which batch events told.
+  // The epoch of the last event, and its steps of which batch events told, and
+  // when.
   int epoch_ = 0;
   int64_t told_steps_ = 0;
+  absl::Time told_at_;
   // Programs that have not answered, and those of them that are awaited.
   int open_ = 0;
   int awaited_ = 0;
   bool stopped_ = false;
   std::optional<double> learning_rate_;
-  std::vector<SaveModel> saves_;
+  std::vector<CheckpointOutput> saves_;
   bool keeps_model_ = false;
   absl::Status failure_;
 };

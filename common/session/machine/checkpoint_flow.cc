@@ -39,7 +39,7 @@ bool CheckpointFlow::IsBehind(int64_t steps) const {
 }
 
 void CheckpointFlow::Take(const SavedSession& saved,
-                          std::vector<SaveModel> saves, bool is_kept,
+                          std::vector<CheckpointOutput> saves, bool is_kept,
                           std::vector<Action>& actions) {
   CHECK(!is_writing_);
   saved_steps_ = saved.steps;

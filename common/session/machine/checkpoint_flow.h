@@ -33,7 +33,7 @@ class CheckpointFlow {
 
   // Orders the checkpoint of `saved`; none is under way. `is_kept`: see
   // TakeCheckpoint.
-  void Take(const SavedSession& saved, std::vector<SaveModel> saves,
+  void Take(const SavedSession& saved, std::vector<CheckpointOutput> saves,
             bool is_kept, std::vector<Action>& actions);
   // Returns whether a snapshot was awaited.
   bool SnapshotTaken();

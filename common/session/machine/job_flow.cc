@@ -173,7 +173,7 @@ absl::StatusOr<bool> JobFlow::Report(TaskId worker, const LeaseReport& report,
                                      absl::Time now) {
   if (!table_) return false;
   ASSIGN_OR_RETURN(const bool finished, table_->Report(worker, report));
-  TellProgress();
+  TellProgress(now);
   if (finished) Advance(now);
   return finished;
 }
@@ -189,7 +189,7 @@ absl::Status JobFlow::Fenced(TaskId worker,
                              absl::Time now) {
   if (stage_ == Stage::kTraining) {
     RETURN_IF_ERROR(table_->ReturnRest(worker, records));
-    TellProgress();
+    TellProgress(now);
     Advance(now);
   }
   return absl::OkStatus();
@@ -281,11 +281,11 @@ ProgressView JobFlow::Progress() const {
   return view;
 }
 
-void JobFlow::TellProgress() {
+void JobFlow::TellProgress(absl::Time now) {
   if (stage_ != Stage::kTraining || !callbacks_.hears_batches()) return;
   const ProgressView progress = Progress();
   callbacks_.Progressed(progress, steps_before_epoch_ + progress.steps_done,
-                        actions_);
+                        now, actions_);
 }
 
 std::vector<Action> JobFlow::TakeActions() {
@@ -305,7 +305,7 @@ void JobFlow::Advance(absl::Time now) {
         break;
       case Stage::kValidating:
       case Stage::kTesting:
-        AdvanceEvaluation();
+        AdvanceEvaluation(now);
         break;
       case Stage::kEpochEnded:
         if (!callbacks_.AwaitsAnswers()) LeaveEpoch(now);
@@ -359,7 +359,7 @@ void JobFlow::AdvanceRestoring() {
   actions_.emplace_back(ChangeVariables{std::move(order)});
 }
 
-void JobFlow::AdvanceEvaluation() {
+void JobFlow::AdvanceEvaluation(absl::Time now) {
   if (!table_->Done()) return;
   Logs logs = Values(metrics_);
   NoteEvaluation(logs);
@@ -377,7 +377,7 @@ void JobFlow::AdvanceEvaluation() {
     record_.validation_logs.emplace_back(absl::StrCat("val_", name), value);
   }
   record_.skipped_validation_examples = totals.skipped_examples;
-  EndEpoch();
+  EndEpoch(now);
 }
 
 void JobFlow::BeginEpoch(const SavedSession& from, absl::Time now) {
@@ -386,9 +386,9 @@ void JobFlow::BeginEpoch(const SavedSession& from, absl::Time now) {
   table_.emplace(PassOptions(v1::PHASE_TRAIN), from.remaining, from.counted);
   const bool was_told = std::exchange(told_of_epoch_, false);
   if (from.counted.examples == 0 && !was_told) {
-    callbacks_.EpochBegan(epoch_, from.steps, actions_);
+    callbacks_.EpochBegan(epoch_, from.steps, now, actions_);
   } else {
-    callbacks_.GoesOn(epoch_, from.counted.steps);
+    callbacks_.GoesOn(epoch_, from.counted.steps, now);
   }
   actions_.push_back(EpochBegan{epoch_, from.counted.steps});
 }
@@ -418,13 +418,14 @@ void JobFlow::EndTraining(absl::Time now) {
     BeginEvaluation(v1::PHASE_VALIDATION, sizes_.validation);
     callbacks_.ValidationBegan(epoch_, actions_);
   } else {
-    EndEpoch();
+    EndEpoch(now);
   }
 }
 
-void JobFlow::EndEpoch() {
+void JobFlow::EndEpoch(absl::Time now) {
   history_.push_back(record_);
-  callbacks_.EpochEnded(record_, steps_before_epoch_, actions_);
+  callbacks_.EpochEnded(record_, now - epoch_began_, steps_before_epoch_,
+                        actions_);
   ++epoch_;
   stage_ = Stage::kEpochEnded;
 }

@@ -151,12 +151,12 @@ class JobFlow {
   void AdvanceTraining(absl::Time now);
   void AdvanceCheckpoint(absl::Time now);
   void AdvanceRestoring();
-  void AdvanceEvaluation();
+  void AdvanceEvaluation(absl::Time now);
 
   void BeginEpoch(const SavedSession& from, absl::Time now);
   void BeginEvaluation(v1::Phase phase, int64_t examples);
   void EndTraining(absl::Time now);
-  void EndEpoch();
+  void EndEpoch(absl::Time now);
   // Goes on once callbacks have decided.
   void LeaveEpoch(absl::Time now);
   // Starts what follows an epoch and its checkpoint: the next epoch, or once
@@ -194,7 +194,7 @@ class JobFlow {
   // Whether the current pass is of the kind that the stage needs.
   bool PassFitsStage() const;
   // Tells callbacks of the training steps that were reported.
-  void TellProgress();
+  void TellProgress(absl::Time now);
   // Issues a Notice if the loss of an evaluation is not finite, once per job.
   void NoteEvaluation(const Logs& logs);
   // Issues a Notice if `on_error: skip` left examples out of a pass.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <variant>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -48,6 +49,18 @@ json EpochToJson(const EpochRecord& record) {
           {"skipped_examples", record.skipped_examples},
           {"skipped_validation_examples", record.skipped_validation_examples},
           {"seconds", record.seconds}};
+}
+
+// A model's file is a pair, of which earlier releases know, and what goes to an
+// event file an object.
+json SaveToJson(const CheckpointOutput& save) {
+  if (const auto* const model = std::get_if<SaveModel>(&save)) {
+    return json::array({model->path, model->is_weights_only});
+  }
+  const auto& weights = std::get<WriteWeights>(save);
+  return {{"folder", weights.folder},
+          {"step", weights.step},
+          {"has_images", weights.has_images}};
 }
 
 // --- Reading -----------------------------------------------------------------
@@ -171,23 +184,51 @@ absl::StatusOr<PassTotals> ReadCounted(const ObjectReader& reader,
   return counted;
 }
 
-absl::StatusOr<std::vector<SaveModel>> ReadSaves(const ObjectReader& reader) {
+// Whether a callback can have said that it writes there.
+bool IsOutputPath(const std::string& text) {
+  const absl::StatusOr<std::string> path = OutputPath(text, Path());
+  return path.ok() && *path == text;
+}
+
+absl::StatusOr<WriteWeights> ReadWriteWeights(const json& entry,
+                                              const std::string& where) {
+  const ObjectReader reader(entry, where);
+  WriteWeights weights;
+  ASSIGN_OR_RETURN(weights.folder, reader.String("folder"));
+  if (!IsOutputPath(weights.folder)) {
+    return reader.Error("folder", "a folder below the output folder");
+  }
+  ASSIGN_OR_RETURN(weights.step,
+                   reader.Count("step", std::numeric_limits<int>::max()));
+  ASSIGN_OR_RETURN(weights.has_images, reader.Bool("has_images"));
+  return weights;
+}
+
+absl::StatusOr<std::vector<CheckpointOutput>> ReadSaves(
+    const ObjectReader& reader) {
   ASSIGN_OR_RETURN(const json* list, reader.List("saves"));
-  std::vector<SaveModel> saves;
+  std::vector<CheckpointOutput> saves;
   for (const json& entry : *list) {
+    if (entry.is_object()) {
+      ASSIGN_OR_RETURN(
+          saves.emplace_back(),
+          ReadWriteWeights(
+              entry, reader.Below(absl::StrCat("saves[", saves.size(), "]"))));
+      continue;
+    }
     const bool is_pair = entry.is_array() && entry.size() == 2 &&
                          entry[0].is_string() && entry[1].is_boolean();
     SaveModel save;
     if (is_pair) save = {entry[0].get<std::string>(), entry[1].get<bool>()};
-    const absl::StatusOr<std::string> path = OutputPath(save.path, Path());
     const bool is_model = absl::EndsWith(
         save.path, save.is_weights_only ? ".weights.h5" : ".keras");
-    if (!path.ok() || *path != save.path || !is_model) {
+    if (!is_model || !IsOutputPath(save.path)) {
       return reader.Error("saves",
                           "pairs of a model's path below the output folder and "
-                          "whether the file has only weights");
+                          "whether the file has only weights, or objects of "
+                          "histograms");
     }
-    saves.push_back(std::move(save));
+    saves.emplace_back(std::move(save));
   }
   return saves;
 }
@@ -236,8 +277,8 @@ json ToJson(const SavedSession& saved) {
     history.push_back(EpochToJson(record));
   }
   json saves = json::array();
-  for (const SaveModel& save : saved.saves) {
-    saves.push_back(json::array({save.path, save.is_weights_only}));
+  for (const CheckpointOutput& save : saved.saves) {
+    saves.push_back(SaveToJson(save));
   }
   json value = {{"first_epoch", saved.first_epoch},
                 {"epoch", saved.epoch},

@@ -45,9 +45,9 @@ struct SavedSession {
   // Whether training is over and the variables are those that the job ends
   // with: none are to be loaded any more.
   bool is_final = false;
-  // The files that callbacks ask to be made of the checkpoint. A run that
-  // resumes from it makes them again, since the earlier one may not have done.
-  std::vector<SaveModel> saves;
+  // What callbacks ask to be made of the checkpoint. A run that resumes from it
+  // makes it again, since the earlier one may not have done.
+  std::vector<CheckpointOutput> saves;
   // See CallbackList::Save.
   nlohmann::json callbacks = nlohmann::json::array();
 };

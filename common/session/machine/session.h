@@ -179,8 +179,8 @@ struct TakeCheckpoint {
   std::shared_ptr<const nlohmann::json> state;
   // Bounds of each shard's step count; empty if SessionOptions::counters is.
   std::vector<StepBounds> shard_steps;
-  // Files to be made of the checkpoint before CheckpointWritten.
-  std::vector<SaveModel> saves;
+  // To be made of the checkpoint before CheckpointWritten.
+  std::vector<CheckpointOutput> saves;
   // Whether it is kept, in the place of the one that was kept before, until
   // ChangeVariables.
   bool is_kept = false;

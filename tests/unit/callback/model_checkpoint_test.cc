@@ -57,7 +57,8 @@ json Told(const Decision& decision, json& warned) {
       told["printed"].push_back(std::get<ShowMessage>(output).text);
     }
   }
-  for (const SaveModel& save : decision.saves) {
+  for (const CheckpointOutput& output : decision.saves) {
+    const auto& save = std::get<SaveModel>(output);
     EXPECT_TRUE(told["saved"].is_null());
     told["saved"] = save.path;
     told["is_weights_only"] = save.is_weights_only;
@@ -168,8 +169,9 @@ TEST(ModelCheckpoint, RefusesNamesThatAreNotOfItsFiles) {
       TestContext());
   const Decision decision = EndEpoch(*list, 0, {{"loss", 1}});
   ASSERT_THAT(decision.saves, SizeIs(1));
-  EXPECT_EQ(decision.saves[0].path, "a/x.keras");
-  EXPECT_THAT(decision.saves[0].message, HasSubstr("to ./a//x.keras"));
+  const auto& save = std::get<SaveModel>(decision.saves[0]);
+  EXPECT_EQ(save.path, "a/x.keras");
+  EXPECT_THAT(save.message, HasSubstr("to ./a//x.keras"));
 }
 
 TEST(ModelCheckpoint, RefusesATemplateThatCannotBeFilledIn) {

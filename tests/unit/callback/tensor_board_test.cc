@@ -2,6 +2,8 @@
 #include "common/callback/tensor_board.h"
 
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/escaping.h"
@@ -15,6 +17,7 @@ namespace paceline {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -104,25 +107,116 @@ TEST(TensorBoard, HearsOfBatchesOnlyIfAsked) {
   }
 }
 
-TEST(TensorBoard, SaysWhatItDoesNotWrite) {
-  const auto made =
-      MakeCallbacks(JobWith(Board({{"histogram_freq", 1}})), TestContext());
-  EXPECT_EQ(made.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(made.status().message()),
-              HasSubstr("callbacks[0].histogram_freq: 1 is not supported yet"));
+TEST(TensorBoard, AsksForTheVariablesAtTheEndsOfEpochs) {
+  const auto list = *MakeCallbacks(
+      JobWith(Board({{"histogram_freq", 3}, {"write_images", true}})),
+      TestContext());
+  for (int epoch = 0; epoch < 7; ++epoch) {
+    const Decision decision =
+        list->EpochEnded({.epoch = epoch, .logs = {{"loss", 1}}});
+    if (epoch % 3 != 0) {
+      EXPECT_TRUE(decision.saves.empty());
+      continue;
+    }
+    ASSERT_EQ(decision.saves.size(), 1);
+    const auto& weights = std::get<WriteWeights>(decision.saves[0]);
+    EXPECT_EQ(weights.folder, "logs/train");
+    EXPECT_EQ(weights.step, epoch);
+    EXPECT_TRUE(weights.has_images);
+  }
+  const auto without =
+      *MakeCallbacks(JobWith(Board({{"write_images", true}})), TestContext());
+  EXPECT_TRUE(without->EpochEnded({.logs = {{"loss", 1}}}).saves.empty());
+  const auto bad =
+      MakeCallbacks(JobWith(Board({{"histogram_freq", -1}})), TestContext());
+  EXPECT_THAT(std::string(bad.status().message()),
+              HasSubstr("callbacks[0].histogram_freq: "));
 }
 
-// As TensorFlow writes it.
+TEST(TensorBoard, WritesTheSpeed) {
+  const json config = {{"write_steps_per_second", true}, {"update_freq", 4}};
+  const auto list = *MakeCallbacks(JobWith(Board(config)), TestContext());
+  const Logs logs = {{"loss", 1}};
+  EXPECT_THAT(PointsOf(list->BatchEnded(
+                  {.count = 3, .steps = 9, .logs = logs, .seconds = 0.5})),
+              ElementsAre("logs/train batch_steps_per_second 8 6",
+                          "logs/train batch_loss 8 1"));
+  // A clock may stand still.
+  EXPECT_THAT(PointsOf(list->BatchEnded(
+                  {.count = 4, .steps = 13, .logs = logs, .seconds = 0})),
+              ElementsAre("logs/train batch_loss 12 1"));
+  EXPECT_THAT(PointsOf(list->EpochEnded({.epoch = 2,
+                                         .logs = logs,
+                                         .learning_rate = 0.125,
+                                         .iterations = 30,
+                                         .steps = 90,
+                                         .epoch_iterations = 10,
+                                         .seconds = 4})),
+              ElementsAre("logs/train epoch_loss 2 1",
+                          "logs/train epoch_learning_rate 2 0.125",
+                          "logs/train epoch_steps_per_second 2 2.5"));
+}
+
+TEST(TensorBoard, SaysWhatItDoesNotWrite) {
+  for (const auto& [key, value] :
+       {std::pair("embeddings_freq", json(1)),
+        std::pair("embeddings_metadata", json("names.tsv")),
+        std::pair("profile_batch", json(2)),
+        std::pair("profile_batch", json::array({10, 20}))}) {
+    const auto made =
+        MakeCallbacks(JobWith(Board({{key, value}})), TestContext());
+    EXPECT_EQ(made.status().code(), absl::StatusCode::kUnimplemented);
+    EXPECT_THAT(std::string(made.status().message()),
+                AllOf(HasSubstr(absl::StrCat("callbacks[0].", key, ": ")),
+                      HasSubstr(" is not supported yet")));
+  }
+}
+
+// The data of a record that was written at time 0, without that time.
+std::string DataOf(const std::string& record) {
+  // Between the length with its checksum, and the checksum of the data.
+  const std::string data =
+      absl::BytesToHexString(record.substr(12, record.size() - 16));
+  const std::string time = "09" + std::string(16, '0');
+  EXPECT_EQ(data.substr(0, time.size()), time);
+  return data.substr(time.size());
+}
+
+// These are as TensorFlow 2.21 and TensorBoard 2.21 write them.
 TEST(EventRecord, HasTheBytesOfTensorFlow) {
   const std::string record = ScalarRecord(0, 1, "batch_loss", 4);
-  // Between the length with its checksum, and the checksum of the data.
-  const std::string data = record.substr(12, record.size() - 16);
-  EXPECT_EQ(absl::BytesToHexString(data),
-            absl::StrCat("09", std::string(16, '0'),
-                         "10012a270a250a0a62617463685f6c6f7373420a0801120022"
-                         "04000080404a0b0a090a077363616c617273"));
-  EXPECT_EQ(record.substr(0, 8),
-            std::string({static_cast<char>(data.size()), 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(DataOf(record),
+            "10012a270a250a0a62617463685f6c6f7373420a0801120022"
+            "04000080404a0b0a090a077363616c617273");
+  EXPECT_EQ(record.substr(0, 8), std::string({52, 0, 0, 0, 0, 0, 0, 0}));
+}
+
+TEST(EventRecord, HasTheBytesOfTensorFlowForAHistogram) {
+  HistogramMaker maker;
+  const float values[] = {0.5, 0.5};
+  maker.Look(values);
+  maker.Count(values);
+  const std::string half = "000000000000e03f";
+  std::string buckets;
+  for (int i = 0; i < 29; ++i) {
+    absl::StrAppend(&buckets, half, half, std::string(16, '0'));
+  }
+  absl::StrAppend(&buckets, half, half, "0000000000000040");
+  EXPECT_EQ(DataOf(HistogramRecord(0, 2, "a/histogram", maker.Make())),
+            absl::StrCat("10022a82060aff050a0b612f686973746f6772616d42df050802"
+                         "12081202081e1202080322d005",
+                         buckets, "4a0e0a0c0a0a686973746f6772616d73"));
+}
+
+TEST(EventRecord, HasTheBytesOfTensorFlowForImages) {
+  const std::string png = absl::HexStringToBytes(
+      "89504e470d0a1a0a0000000d4948445200000002000000010800000000d14920560000"
+      "000b49444154089963f8cf0000020101002ab1b2250000000049454e44ae426082");
+  EXPECT_EQ(
+      DataOf(ImageRecord(0, 2, "a/image", /*height=*/1, /*width=*/2, {png})),
+      absl::StrCat("10022a6d0a6b0a07612f696d6167654254080712041202080342"
+                   "01324201314244",
+                   absl::BytesToHexString(png), "4a0a0a080a06696d61676573"));
 }
 
 }  // namespace

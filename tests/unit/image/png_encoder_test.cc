@@ -23,7 +23,7 @@ PixelBuffer SomePixels(ImageSize size, int channels) {
 }
 
 TEST(PngEncoderTest, PixelsAreDecodedAgain) {
-  for (const int channels : {1, 3}) {
+  for (const int channels : {1, 3, 4}) {
     for (const ImageSize size : {ImageSize{1, 1}, ImageSize{40, 3}}) {
       const PixelBuffer pixels = SomePixels(size, channels);
       const absl::StatusOr<std::string> png = EncodePng(pixels, channels);

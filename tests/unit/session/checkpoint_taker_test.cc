@@ -46,8 +46,8 @@ class CheckpointTakerTest : public SessionTest {
     std::filesystem::remove_all(directory_);
     Create();
     session_of_all_.emplace(std::move(session_));
-    saver_.emplace(directory_,
-                   [this](const SaveModel&, const absl::Status& status) {
+    saver_.emplace(OutputPlaces{directory_, graph_, event_files_},
+                   [this](const CheckpointOutput&, const absl::Status& status) {
                      saved_.push_back(status);
                    });
     taker_.emplace(directory_, /*keep=*/1, Manifest(), *session_of_all_,
@@ -57,7 +57,7 @@ class CheckpointTakerTest : public SessionTest {
 
   // Takes a checkpoint of `step`, for these files, whose holders answer so.
   void Take(int64_t step, absl::StatusOr<std::vector<ShardFile>> files,
-            std::vector<SaveModel> saves = {}) {
+            std::vector<CheckpointOutput> saves = {}) {
     TakeCheckpoint action;
     action.saves = std::move(saves);
     action.step = step;
@@ -77,6 +77,8 @@ class CheckpointTakerTest : public SessionTest {
   bool HasFolder() const { return std::filesystem::exists(Folder()); }
 
   std::string directory_;
+  Graph graph_;
+  EventFiles event_files_;
   FakeHolders holders_;
   std::vector<absl::Status> saved_;
   std::optional<ModelSaver> saver_;
@@ -111,22 +113,26 @@ TEST_F(CheckpointTakerTest, DeletesAFolderOnlyOnceNobodyWritesIntoIt) {
 }
 
 TEST_F(CheckpointTakerTest, ALostCheckpointLosesTheFilesOfModels) {
-  Take(1, absl::ResourceExhaustedError("the disk is full"), {{"a/x.keras"}});
-  ASSERT_THAT(saved_, SizeIs(1));
+  Take(1, absl::ResourceExhaustedError("the disk is full"),
+       {SaveModel{"a/x.keras"}, WriteWeights{"logs/train"}});
+  ASSERT_THAT(saved_, SizeIs(2));
   EXPECT_EQ(saved_[0].code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(saved_[0].message()),
               AllOf(HasSubstr("cannot save the model as " + directory_ +
                               "/a/x.keras: "),
                     HasSubstr("the disk is full")));
+  EXPECT_THAT(
+      std::string(saved_[1].message()),
+      HasSubstr("cannot write histograms to " + directory_ + "/logs/train: "));
   // They were those of that checkpoint alone.
   Take(2, absl::ResourceExhaustedError("the disk is full"));
-  EXPECT_THAT(saved_, SizeIs(1));
+  EXPECT_THAT(saved_, SizeIs(2));
 }
 
 TEST_F(CheckpointTakerTest, SaysWhyTheFileOfAModelIsNotWritten) {
   // The manifest has no model.
   Take(1, std::vector<ShardFile>{{ShardFileName(0, 1), 10, 1, 1}},
-       {{"x.keras"}, {"y.keras"}});
+       {SaveModel{"x.keras"}, SaveModel{"y.keras"}});
   while (saved_.empty()) saver_->Poll();
   ASSERT_THAT(saved_, SizeIs(1));
   EXPECT_THAT(std::string(saved_[0].message()),

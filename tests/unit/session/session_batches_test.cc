@@ -1,4 +1,5 @@
 // Callbacks that hear of batches, and end an epoch within it.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -13,6 +14,11 @@
 
 namespace paceline {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::EndsWith;
+using ::testing::StartsWith;
 
 // Tells of batches, and stops training at a step or where an epoch begins.
 class BatchReporter final : public Callback {
@@ -39,6 +45,21 @@ class BatchReporter final : public Callback {
  private:
   const int64_t last_step_;
   const int last_epoch_;
+};
+
+// Tells of the time that batches and epochs took, and of updates.
+class TimeReporter final : public Callback {
+ public:
+  absl::string_view class_name() const override { return "TimeReporter"; }
+  bool hears_batches() const override { return true; }
+  void BatchEnded(const BatchEnd& end, Decision& decision) override {
+    decision.outputs.emplace_back(ShowMessage{absl::StrCat(
+        "batch ", end.steps, ": ", end.count, " in ", end.seconds)});
+  }
+  void EpochEnded(EpochEnd& end, Decision& decision) override {
+    decision.outputs.emplace_back(ShowMessage{absl::StrCat(
+        "epoch ", end.epoch, ": ", end.epoch_iterations, " in ", end.seconds)});
+  }
 };
 
 class SessionBatchesTest : public SessionCallbacksTest {
@@ -128,6 +149,49 @@ TEST_F(SessionBatchesTest, AnEpochThatWasCutShortIsValidatedAfterAResume) {
   EXPECT_EQ(session_->history().front().examples,
             static_cast<int64_t>(second->end()));
   EXPECT_FALSE(session_->history().front().validation_logs.empty());
+}
+
+TEST_F(SessionBatchesTest, EventsSayHowLongStepsTook) {
+  Use(std::make_unique<TimeReporter>());
+  options_.job.set_epochs(1);
+  options_.job.set_initial_iterations(1);
+  options_.calls_per_update = 2;
+  validation_examples_ = 10;
+  Start();
+  now_ += absl::Seconds(2);
+  const auto first = Acquire(kWorker0);
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(Beat(kWorker0, {ReportOf(*first, 20)}).ok());
+  now_ += absl::Seconds(3);
+  ASSERT_TRUE(Beat(kWorker0, {ReportOf(*first, 50)}).ok());
+  Finish(kWorker0, *first);
+  while (session_->Progress().phase == v1::PHASE_TRAIN) {
+    const auto lease = Acquire(kWorker0);
+    ASSERT_TRUE(lease);
+    Finish(kWorker0, *lease);
+  }
+  now_ += absl::Seconds(4);
+  Work();
+  EXPECT_EQ(said_.at(1), "batch 2: 2 in 2");
+  EXPECT_EQ(said_.at(2), "batch 5: 3 in 3");
+  EXPECT_THAT(said_, Contains("epoch 0: 50 in 9"));
+}
+
+TEST_F(SessionBatchesTest, TimeGoesOnAfterAResume) {
+  Use(std::make_unique<TimeReporter>());
+  options_.job.mutable_checkpoint()->set_every_steps(50);
+  Start();
+  now_ += absl::Seconds(10);
+  Work(/*answered=*/false);
+  ASSERT_TRUE(checkpoint_);
+  Use(std::make_unique<TimeReporter>());
+  // Another clock.
+  now_ += absl::Hours(1);
+  Resume();
+  now_ += absl::Seconds(2);
+  Work(/*answered=*/false);
+  EXPECT_THAT(said_.at(1), AllOf(StartsWith("batch "), EndsWith(" in 2")));
+  EXPECT_THAT(said_, Contains("epoch 0: 100 in 12"));
 }
 
 // As Keras, which looks after a batch whether training goes on.

@@ -38,7 +38,7 @@ class Reporter final : public Callback {
     }
     Say(absl::StrCat(text, " iterations=", end.iterations), decision);
     decision.stops_training = end.epoch == last_epoch_;
-    if (end.epoch == saved_epoch) decision.saves = {{"a/x.keras"}};
+    if (end.epoch == saved_epoch) decision.saves = saves;
     if (end.epoch == failing_epoch) {
       decision.failure = absl::InvalidArgumentError("it fails");
     }
@@ -48,8 +48,9 @@ class Reporter final : public Callback {
   }
   nlohmann::json Save() const override { return {{"epochs", epochs_}}; }
 
-  // The model of this epoch is saved; -1: none.
+  // Of this epoch's checkpoint this is made; -1: there is none.
   int saved_epoch = -1;
+  std::vector<CheckpointOutput> saves = {SaveModel{"a/x.keras"}};
   int failing_epoch = -1;
 
   absl::Status Restore(const ObjectReader& state) override {
@@ -99,8 +100,10 @@ class SessionCallbacksTest : public SessionTest {
           said_.emplace_back("bar");
         } else if (const auto* taken = std::get_if<TakeCheckpoint>(&action)) {
           checkpoint_ = taken->state;
-          for (const SaveModel& save : taken->saves) {
-            said_.push_back("save " + save.path);
+          for (const CheckpointOutput& save : taken->saves) {
+            const auto* const model = std::get_if<SaveModel>(&save);
+            said_.push_back("save " +
+                            (model != nullptr ? model->path : "weights"));
           }
           if (!answered) return;
           session_->SnapshotTaken(absl::OkStatus(), now_);

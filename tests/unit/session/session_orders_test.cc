@@ -31,7 +31,8 @@ class Keeper final : public Callback {
   void EpochEnded(EpochEnd& end, Decision& decision) override {
     decision.keeps_model = end.epoch == best_epoch_;
     has_kept_ |= decision.keeps_model;
-    if (end.epoch == saved_epoch_) decision.saves.push_back({"x.keras"});
+    if (end.epoch == saved_epoch_)
+      decision.saves.push_back(SaveModel{"x.keras"});
   }
   nlohmann::json Save() const override { return {{"kept", has_kept_}}; }
   absl::Status Restore(const ObjectReader& state) override {

@@ -54,7 +54,9 @@ class ShardFilesTest : public ::testing::Test {
     auto session = Session::Create(options, absl::Now());
     ASSERT_TRUE(session.ok()) << session.status();
     SharedSession shared(*std::move(session));
-    ModelSaver saver(directory_, nullptr);
+    const Graph graph;
+    EventFiles event_files;
+    ModelSaver saver({directory_, graph, event_files}, nullptr);
     CheckpointTaker taker(directory_, 1, Manifest(), shared, holders_, saver);
     TakeCheckpoint action;
     action.step = 20;
