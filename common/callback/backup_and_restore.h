@@ -3,29 +3,14 @@
 #ifndef PACELINE_COMMON_CALLBACK_BACKUP_AND_RESTORE_H_
 #define PACELINE_COMMON_CALLBACK_BACKUP_AND_RESTORE_H_
 
-#include <cstdint>
-#include <string>
-
-#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "common/callback/callback.h"
-#include "common/config/path.h"
-#include "common/config/value.h"
+#include "common/callback/save_frequency.h"
 
 namespace paceline {
 
 template <typename T>
 class FieldTable;
-
-// How often to save: "epoch", or a number of batches.
-struct SaveFrequency {
-  // 0: at the end of each epoch.
-  int64_t batches = 0;
-};
-absl::Status ReadConfig(const Value& value, const Path& path,
-                        SaveFrequency& out);
-Value WriteConfig(const SaveFrequency& frequency);
-std::string ConfigType(const SaveFrequency*);
 
 // It decides nothing: common/job/backup.h says what becomes of the job.
 class BackupAndRestore final : public Callback {

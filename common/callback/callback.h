@@ -165,7 +165,8 @@ using CallbackOutput =
     std::variant<ShowMessage, ShowWarning, WriteToFile, WriteScalars,
                  WriteModelGraph, RunCommand, PostLogs>;
 
-// The model as it is at the end of this epoch, as a file.
+// The model as it is at the end of this epoch, or after this group of steps, as
+// a file.
 struct SaveModel {
   // In the output folder.
   std::string path;
@@ -196,7 +197,8 @@ struct Decision {
   std::optional<double> learning_rate;
   // To be carried out in this order.
   std::vector<CallbackOutput> outputs;
-  // At the end of an epoch only. A checkpoint is taken for them.
+  // At the end of an epoch or of a group of steps. A checkpoint is taken for
+  // them.
   std::vector<CheckpointOutput> saves;
   // At the end of an epoch only: whether the model, as it is then, is kept in
   // the place of an earlier one. See Callback::restores_kept.
@@ -223,6 +225,11 @@ class Callback {
 
   // Whether BatchEnded is called.
   virtual bool hears_batches() const { return false; }
+
+  // The steps after which it asks for a file of the model, counted from those
+  // that BatchEnded has told of; at least 1. A group of steps ends there, so
+  // that the file has the model after just these. nullopt: after none.
+  virtual std::optional<int64_t> steps_to_save() const { return std::nullopt; }
 
   // Whether it may decide Decision::keeps_model. At most one callback does.
   virtual bool keeps_model() const { return false; }

@@ -1,5 +1,6 @@
 #include "common/callback/callback_list.h"
 
+#include <algorithm>
 #include <string>
 #include <variant>
 
@@ -34,6 +35,15 @@ bool CallbackList::restores_kept() const {
   return absl::c_any_of(callbacks_, [](const auto& callback) {
     return callback->restores_kept();
   });
+}
+
+std::optional<int64_t> CallbackList::steps_to_save() const {
+  std::optional<int64_t> least;
+  for (const auto& callback : callbacks_) {
+    const std::optional<int64_t> steps = callback->steps_to_save();
+    if (steps) least = std::min(least.value_or(*steps), *steps);
+  }
+  return least;
 }
 
 Decision CallbackList::Tell(

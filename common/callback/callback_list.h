@@ -2,7 +2,9 @@
 #ifndef PACELINE_COMMON_CALLBACK_CALLBACK_LIST_H_
 #define PACELINE_COMMON_CALLBACK_CALLBACK_LIST_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +29,9 @@ class CallbackList {
   bool hears_batches() const;
   // Whether a callback does; see Callback.
   bool restores_kept() const;
+
+  // The steps after which the first callback asks for a file; see Callback.
+  std::optional<int64_t> steps_to_save() const;
 
   // See Callback. They return what was decided.
   Decision TrainingBegan();

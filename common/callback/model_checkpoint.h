@@ -1,5 +1,5 @@
-// Saves the model at the ends of epochs, as keras.callbacks.ModelCheckpoint
-// does.
+// Saves the model at the ends of epochs, or after so many batches, as
+// keras.callbacks.ModelCheckpoint does.
 #ifndef PACELINE_COMMON_CALLBACK_MODEL_CHECKPOINT_H_
 #define PACELINE_COMMON_CALLBACK_MODEL_CHECKPOINT_H_
 
@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "common/callback/monitor_callback.h"
+#include "common/callback/save_frequency.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace paceline {
@@ -27,6 +28,9 @@ class ModelCheckpoint final : public MonitorCallback {
   // ConfigError, too, if the template asks for what is never in the logs.
   absl::Status Prepare(const CallbackContext& context,
                        const Path& path) override;
+  bool hears_batches() const override { return save_freq.batches > 0; }
+  std::optional<int64_t> steps_to_save() const override;
+  void BatchEnded(const BatchEnd& end, Decision& decision) override;
   void EpochEnded(EpochEnd& end, Decision& decision) override;
   nlohmann::json Save() const override;
   absl::Status Restore(const ObjectReader& state) override;
@@ -36,15 +40,30 @@ class ModelCheckpoint final : public MonitorCallback {
   int64_t verbose = 0;
   bool save_best_only = false;
   bool save_weights_only = false;
+  SaveFrequency save_freq;
   std::optional<double> initial_value_threshold;
 
  private:
+  // When the model may be saved.
+  struct Moment {
+    // From 0.
+    int epoch = 0;
+    // From 0; nullopt: at the end of the epoch.
+    std::optional<int64_t> batch;
+    const Logs& logs;
+  };
+  // The template with these numbers filled in. InvalidArgument if it asks for
+  // what the logs do not have.
+  absl::StatusOr<std::string> FileAt(const Moment& moment) const;
+  void SaveAt(const Moment& moment, Decision& decision);
   // Whether the model is to be saved, as `file`. Says why or why not.
-  bool Saves(const EpochEnd& end, const std::string& file, Decision& decision);
-  void Say(const EpochEnd& end, const std::string& text,
+  bool Saves(const Moment& moment, const std::string& file, Decision& decision);
+  void Say(const Moment& moment, const std::string& text,
            Decision& decision) const;
 
   std::optional<double> best_;
+  // Since the last time that the model may have been saved.
+  int64_t batches_ = 0;
 };
 
 }  // namespace paceline

@@ -24,7 +24,9 @@ std::shared_ptr<CallbackList> Callbacks() {
   v1::KerasObject& checkpoint = *job.add_callbacks();
   checkpoint.set_class_name("ModelCheckpoint");
   (*checkpoint.mutable_config()->mutable_fields())["filepath"].set_string_value(
-      "{epoch:02d}.keras");
+      "{epoch:02d}-{batch}.keras");
+  (*checkpoint.mutable_config()->mutable_fields())["save_freq"]
+      .set_number_value(7);
   auto callbacks = MakeCallbacks(job, ContextOf(job, {}));
   CHECK(callbacks.ok()) << callbacks.status();
   return *std::move(callbacks);

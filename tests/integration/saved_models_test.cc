@@ -12,6 +12,7 @@
 namespace paceline {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -77,6 +78,34 @@ TEST_P(SavedModelsTest, AModelOfAnEpochGoesOnAsIfItHadNotStopped) {
   EXPECT_EQ(job.LastShardTensors(), whole);
 }
 
+// As the same job with epochs of so many steps has it at the end of its first.
+TEST_P(SavedModelsTest, AModelWithinAnEpochIsThatAfterItsBatches) {
+  std::vector<std::string> arguments = Saving({}, GetParam());
+  arguments = Saving(arguments, kExact);
+  constexpr char kWeights[] =
+      "callbacks=[{ModelCheckpoint: {filepath: 'w/{epoch}.weights.h5', "
+      "save_weights_only: true}}]";
+  SmallJob job;
+  Process run = job.Run(Saving(
+      arguments,
+      {"epochs=2",
+       "callbacks=[{ModelCheckpoint: {filepath: "
+       "'w/{epoch:02d}-{batch:02d}.weights.h5', save_weights_only: true, "
+       "save_freq: 4, verbose: 1, monitor: loss, save_best_only: true, "
+       "initial_value_threshold: 100}}]"}));
+  EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  EXPECT_THAT(run.Output(),
+              HasSubstr("\nEpoch 1: loss improved from 100.00000 to "));
+  const std::string folder = job.output_dir() + "/w/";
+  ASSERT_THAT(FilesIn(folder), Contains("01-04.weights.h5"));
+  const std::string saved = ReadText(folder + "01-04.weights.h5");
+  SmallJob shorter;
+  Process other = shorter.Run(
+      Saving(arguments, {"epochs=1", "steps_per_epoch=4", kWeights}));
+  EXPECT_EQ(other.Wait(kJobLimit), 0) << other.Errors();
+  EXPECT_EQ(ReadText(shorter.output_dir() + "/w/1.weights.h5"), saved);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Strategies, SavedModelsTest,
     ::testing::Values(std::vector<std::string>{"cluster.worker=1"},
@@ -103,6 +132,30 @@ TEST(SavedModels, AJobNeedNoCheckpointsOfItsOwn) {
   EXPECT_FALSE(std::filesystem::exists(job.output_dir() + "/never.keras"));
   // The last one stays.
   EXPECT_THAT(FilesIn(job.output_dir() + "/checkpoint"), SizeIs(1));
+}
+
+TEST(SavedModels, BatchesAreCountedOverEpochsUnderEachStrategy) {
+  for (const std::vector<std::string>& changes :
+       {std::vector<std::string>{"cluster={ps: 2, worker: 2}"},
+        std::vector<std::string>{"consistency=sync",
+                                 "cluster={ps: 1, worker: 2}"},
+        std::vector<std::string>{"strategy=multi_worker_mirrored",
+                                 "cluster={worker: 2}"},
+        std::vector<std::string>{"strategy=central_storage", "cluster=null",
+                                 "devices=2"}}) {
+    SmallJob job;
+    Process run = job.Run(
+        Saving(Saving({}, changes),
+               {"epochs=3", "steps_per_epoch=5",
+                "callbacks=[{ModelCheckpoint: {filepath: "
+                "'m/{epoch}-{batch:02d}.keras', save_freq: 4, verbose: 1}}]"}));
+    EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+    EXPECT_THAT(FilesIn(job.output_dir() + "/m"),
+                UnorderedElementsAre("1-04.keras", "2-03.keras", "3-02.keras"));
+    EXPECT_THAT(
+        run.Output(),
+        HasSubstr("\nEpoch 2: finished saving model to m/2-03.keras\n"));
+  }
 }
 
 TEST(SavedModels, AResumedJobKnowsTheBestAndMakesALostFileAgain) {

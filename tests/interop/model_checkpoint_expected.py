@@ -3,8 +3,8 @@
     python -m venv venv && venv/bin/pip install -r tests/interop/requirements.txt
     venv/bin/python tests/interop/model_checkpoint_expected.py [--check]
 
-The callback gets the logs of some epochs, and a model that only notes where it is saved. Names
-of files are formatted by Python.
+The callback gets the logs of some epochs, or of the batches in them, and a model that only notes
+where it is saved. Names of files are formatted by Python.
 """
 
 import json
@@ -29,14 +29,20 @@ EPOCHS = [1, 7, 12345, -3]
 EPOCH_FORMATS = ["", ":02d", ":d", ":5", ":<5d", ":^+7d", ":06", ":.1f", ":x=+8d", ":e"]
 
 
-def case(name, config, epochs):
-    events = []
+def make_callback(config, events):
+    """What the callback does goes to the last of `events`."""
     io_utils.print_msg = lambda text, line_break=True: events[-1]["printed"].append(text)
     MODEL.save = lambda path, overwrite: events[-1].update(saved=path, is_weights_only=False)
     MODEL.save_weights = lambda path, overwrite: events[-1].update(saved=path,
                                                                    is_weights_only=True)
     callback = keras.callbacks.ModelCheckpoint(**config)
     callback.set_model(MODEL)
+    return callback
+
+
+def case(name, config, epochs):
+    events = []
+    callback = make_callback(config, events)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("default")
         callback.on_train_begin()
@@ -47,6 +53,58 @@ def case(name, config, epochs):
         callback.on_train_end()
     return {"name": name, "config": config, "epochs": epochs, "events": events,
             "warned": [str(each.message) for each in warned]}
+
+
+def batch_case(name, config, epochs):
+    """`epochs`: for each the logs of its batches, of which the last are those of its end, too."""
+    events = []
+    callback = make_callback(config, events)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("default")
+        callback.on_train_begin()
+        for epoch, batches in enumerate(epochs):
+            callback.on_epoch_begin(epoch)
+            for batch, logs in enumerate(batches):
+                events.append({"printed": [], "saved": None})
+                callback.on_train_batch_end(batch, dict(logs))
+            events.append({"printed": [], "saved": None})
+            callback.on_epoch_end(epoch, {**batches[-1], "val_loss": 0.5})
+        callback.on_train_end()
+    return {"name": name, "config": config, "epochs": epochs, "events": events,
+            "warned": [str(each.message) for each in warned]}
+
+
+def falling(*counts):
+    """The logs of epochs that have so many batches."""
+    return [[{"accuracy": 0.125 * batch, "loss": 4 - epoch - 0.25 * batch}
+             for batch in range(count)] for epoch, count in enumerate(counts)]
+
+
+def batch_cases():
+    file = "{epoch:02d}-{batch:03d}.keras"
+    return [
+        batch_case("each batch", {"filepath": file, "save_freq": 1}, falling(2, 3)),
+        batch_case("batches are counted over epochs",
+                   {"filepath": file, "save_freq": 3, "verbose": 1}, falling(4, 4, 4)),
+        batch_case("at the last batch of an epoch", {"filepath": file, "save_freq": 4},
+                   falling(4, 4)),
+        batch_case("more batches than an epoch has", {"filepath": file, "save_freq": 5},
+                   falling(2, 2, 2, 2, 2)),
+        batch_case("epochs of one batch", {"filepath": file, "save_freq": 2},
+                   falling(1, 1, 1, 1, 1)),
+        batch_case("weights, with the values of the batch",
+                   {"filepath": "a/{loss:.2f}-{accuracy:.3f}.weights.h5", "save_freq": 2,
+                    "save_weights_only": True, "verbose": 1}, falling(5, 2)),
+        batch_case("only the best",
+                   {"filepath": file, "save_freq": 3, "save_best_only": True, "verbose": 1,
+                    "monitor": "loss"}, [*falling(3, 6), *falling(3, 4)]),
+        batch_case("the logs of batches have nothing of the validation",
+                   {"filepath": file, "save_freq": 2, "save_best_only": True, "verbose": 1},
+                   falling(4, 4)),
+        batch_case("a threshold of a value in the logs of batches",
+                   {"filepath": file, "save_freq": 4, "save_best_only": True, "verbose": 1,
+                    "monitor": "accuracy"}, falling(4, 5, 6)),
+    ]
 
 
 def losses(*values):
@@ -91,7 +149,8 @@ def formats():
 
 def make_text():
     assert keras.__version__ == KERAS_VERSION, keras.__version__
-    expected = {"keras": KERAS_VERSION, "cases": cases(), "formats": formats()}
+    expected = {"keras": KERAS_VERSION, "cases": cases(), "batch_cases": batch_cases(),
+                "formats": formats()}
     return json.dumps(finite(expected), indent=1) + "\n"
 
 

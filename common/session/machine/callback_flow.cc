@@ -1,6 +1,7 @@
 #include "common/session/machine/callback_flow.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <variant>
 
@@ -86,6 +87,12 @@ void CallbackFlow::Progressed(const ProgressView& progress, int64_t steps,
   end.learning_rate = RateAfter(steps);
   end.seconds = absl::ToDoubleSeconds(now - std::exchange(told_at_, now));
   Obey(callbacks_->BatchEnded(end), actions);
+}
+
+int64_t CallbackFlow::StepsToSave(int64_t steps) const {
+  const std::optional<int64_t> next = callbacks_->steps_to_save();
+  return next ? told_steps_ + *next - steps
+              : std::numeric_limits<int64_t>::max();
 }
 
 void CallbackFlow::ValidationBegan(int epoch, std::vector<Action>& actions) {

@@ -47,6 +47,9 @@ class CallbackFlow {
   bool hears_batches() const { return hears_batches_; }
   void Progressed(const ProgressView& progress, int64_t steps, absl::Time now,
                   std::vector<Action>& actions);
+  // Steps that may follow the first `steps` of the current epoch before a
+  // callback asks for a file of the model.
+  int64_t StepsToSave(int64_t steps) const;
   // An epoch goes on of which an earlier run has told so many steps.
   void GoesOn(int epoch, int64_t told_steps, absl::Time now);
   void TrainingEnded(std::vector<Action>& actions);

@@ -129,9 +129,8 @@ bool JobFlow::has_ended_early() const {
   if (!ends_early_) return false;
   switch (stage_) {
     case Stage::kTraining:
-      return !checkpoints_.is_writing() &&
-             (!checkpoints_.has_policy() ||
-              (!table_->HasOpenLeases() && !EarlyCheckpointDue()));
+      return !checkpoints_.is_writing() && !EarlyCheckpointDue() &&
+             (!checkpoints_.has_policy() || !table_->HasOpenLeases());
     case Stage::kCheckpoint:
     case Stage::kFinishing:
     case Stage::kDone:
@@ -147,7 +146,8 @@ bool JobFlow::has_ended_early() const {
 }
 
 bool JobFlow::EarlyCheckpointDue() const {
-  return ends_early_ && checkpoints_.IsBehind(StepsLeased());
+  return ends_early_ && (checkpoints_.IsBehind(StepsLeased()) ||
+                         callbacks_.awaits_checkpoint());
 }
 
 std::optional<v1::Lease> JobFlow::Grant(TaskId worker, int live_workers) {
@@ -283,7 +283,11 @@ ProgressView JobFlow::Progress() const {
 
 void JobFlow::TellProgress(absl::Time now) {
   if (stage_ != Stage::kTraining || !callbacks_.hears_batches()) return;
-  const ProgressView progress = Progress();
+  ProgressView progress = Progress();
+  // Reports of leases that are done have all states.
+  if (!progress.logs.empty() && !table_->HasOpenLeases()) {
+    progress.logs = Values(metrics_);
+  }
   callbacks_.Progressed(progress, steps_before_epoch_ + progress.steps_done,
                         now, actions_);
 }
@@ -332,7 +336,8 @@ void JobFlow::AdvanceTraining(absl::Time now) {
   if ((table_->Done() || IsCutShort()) && !is_saved_first) {
     EndTraining(now);
   } else if (!table_->HasOpenLeases() &&
-             (StepsToCheckpoint() <= 0 || EarlyCheckpointDue()) &&
+             (StepsToCheckpoint() <= 0 || EarlyCheckpointDue() ||
+              callbacks_.awaits_checkpoint()) &&
              // A checkpoint does not have what a program has not answered.
              !callbacks_.HoldsLeases()) {
     stage_ = Stage::kCheckpoint;
@@ -516,8 +521,17 @@ int64_t JobFlow::StepsToCheckpoint() const {
   return checkpoints_.StepsToNext(StepsLeased());
 }
 
+int64_t JobFlow::StepsToSave() const {
+  const int64_t steps =
+      callbacks_.StepsToSave(StepsLeased() - steps_before_epoch_);
+  // Nothing is told of steps whose values are lost with their worker.
+  return table_->HasOpenLeases() ? steps : std::max<int64_t>(steps, 1);
+}
+
 int64_t JobFlow::StepsToLease() const {
-  const int64_t most = StepsToCheckpoint();
+  // The file is of the model after the steps that were leased so far.
+  if (callbacks_.awaits_checkpoint()) return 0;
+  const int64_t most = std::min(StepsToCheckpoint(), StepsToSave());
   if (!callbacks_.stopped()) return most;
   // As Keras, which sees the stop after a batch. So an epoch has values.
   const int64_t least = StepsLeased() == steps_before_epoch_ ? 1 : 0;
@@ -532,59 +546,6 @@ bool JobFlow::IsCutShort() const {
 int64_t JobFlow::StepsLeased() const {
   if (!table_ || table_->phase() != v1::PHASE_TRAIN) return steps_before_epoch_;
   return steps_before_epoch_ + table_->Totals().steps + table_->OpenSteps();
-}
-
-bool JobFlow::PassFitsStage() const {
-  switch (stage_) {
-    case Stage::kTraining:
-      return table_ && table_->phase() == v1::PHASE_TRAIN;
-    case Stage::kValidating:
-      return table_ && table_->phase() == v1::PHASE_VALIDATION;
-    case Stage::kTesting:
-      return table_ && table_->phase() == v1::PHASE_TEST;
-    case Stage::kCheckpoint:
-      return !table_ ||
-             (table_->phase() == v1::PHASE_TRAIN && !table_->HasOpenLeases());
-    default:
-      return !table_;
-  }
-}
-
-absl::Status JobFlow::CheckInvariants() const {
-  if (table_) RETURN_IF_ERROR(table_->CheckInvariants());
-  const auto error = [this](const auto&... what) {
-    return absl::InternalError(absl::StrCat(what..., ", in stage ",
-                                            static_cast<int>(stage_),
-                                            " of epoch ", epoch_));
-  };
-  if (!PassFitsStage()) {
-    return error("the pass is of phase ",
-                 table_ ? v1::Phase_Name(table_->phase()) : "none");
-  }
-  if (stage_ == Stage::kTraining &&
-      table_->examples_total() != epoch_examples_) {
-    return error("the pass has ", table_->examples_total(), " examples, not ",
-                 epoch_examples_);
-  }
-  if (stage_ == Stage::kTraining && StepsToCheckpoint() < 0) {
-    return error(-StepsToCheckpoint(), " steps are leased beyond a checkpoint");
-  }
-  const bool trains = started() && !connects_only_ && !evaluate_only_;
-  if (trains && history_.size() != static_cast<size_t>(epoch_ - first_epoch_)) {
-    return error("the history has ", history_.size(), " epochs");
-  }
-  if (awaits_order_ &&
-      (stage_ != Stage::kRestoring || checkpoints_.is_writing())) {
-    return error("an order is awaited");
-  }
-  if (checkpoints_.awaits_snapshot() &&
-      !(checkpoints_.is_writing() && stage_ == Stage::kCheckpoint)) {
-    return error("a snapshot is taken of no checkpoint");
-  }
-  if (done() && checkpoints_.is_writing()) {
-    return error("a checkpoint is being written");
-  }
-  return absl::OkStatus();
 }
 
 Logs JobFlow::Values(absl::Span<const LoggedMetric> metrics) const {

@@ -173,6 +173,8 @@ class JobFlow {
   bool CheckpointDueAfterEpoch() const;
   // Steps that may be leased before the next checkpoint is due.
   int64_t StepsToCheckpoint() const;
+  // Steps that may be leased before a callback asks for a file of the model.
+  int64_t StepsToSave() const;
   // Steps that may be leased now.
   int64_t StepsToLease() const;
   // Whether a callback has ended training within this epoch, and its open

@@ -96,6 +96,42 @@ TEST_P(ModelCheckpointTest, SavesAndSaysWhatKerasDoes) {
   }
 }
 
+TEST_P(ModelCheckpointTest, SavesAfterBatchesAsKerasDoes) {
+  const json& cases = SavingExpected().at("batch_cases");
+  ASSERT_GE(cases.size(), 9);
+  for (const json& each : cases) {
+    SCOPED_TRACE(each["name"].get<std::string>());
+    const v1::Job job = JobWith(Saving(each["config"]));
+    auto list = MakeCallbacks(job, TestContext());
+    ASSERT_TRUE(list.ok()) << list.status();
+    json warned = json::array();
+    auto event = each["events"].begin();
+    const auto expect = [&](const Decision& decision) {
+      EXPECT_EQ(decision.failure, absl::OkStatus());
+      EXPECT_EQ(Told(decision, warned), *event++);
+    };
+    for (size_t epoch = 0; epoch < each["epochs"].size(); ++epoch) {
+      const json& batches = each["epochs"][epoch];
+      for (size_t batch = 0; batch < batches.size(); ++batch) {
+        if (GetParam()) {
+          const json saved = json::parse((*list)->Save().dump());
+          list = MakeCallbacks(job, TestContext());
+          ASSERT_TRUE((*list)->Restore(saved, "callbacks").ok());
+        }
+        expect((*list)->BatchEnded({.epoch = static_cast<int>(epoch),
+                                    .batch = static_cast<int64_t>(batch),
+                                    .logs = LogsOf(batches[batch])}));
+      }
+      expect(EndEpoch(**list, static_cast<int>(epoch),
+                      LogsOf(batches[batches.size() - 1])));
+    }
+    EXPECT_TRUE(event == each["events"].end());
+    if (!GetParam()) {
+      EXPECT_EQ(warned, each["warned"]);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(AtOnceAndResumed, ModelCheckpointTest,
                          ::testing::Bool());
 
@@ -192,10 +228,94 @@ TEST(ModelCheckpoint, RefusesATemplateThatCannotBeFilledIn) {
             "loss");
 }
 
-TEST(ModelCheckpoint, SavesAtTheEndsOfEpochsOnly) {
-  EXPECT_THAT(SavingError({{"filepath", "x.keras"}, {"save_freq", 100}}),
-              HasSubstr("callbacks[0].save_freq: 100 is not supported yet"));
-  EXPECT_EQ(SavingError({{"filepath", "x.keras"}, {"save_freq", "epoch"}}), "");
+TEST(ModelCheckpoint, RefusesOtherFrequencies) {
+  for (const json& good : {json("epoch"), json(1), json(100), json(2.0)}) {
+    EXPECT_EQ(SavingError({{"filepath", "x.keras"}, {"save_freq", good}}), "");
+  }
+  for (const json& bad : {json(0), json(-3)}) {
+    EXPECT_THAT(SavingError({{"filepath", "x.keras"}, {"save_freq", bad}}),
+                HasSubstr("callbacks[0].save_freq: must be from 1 to "));
+  }
+  EXPECT_THAT(SavingError({{"filepath", "x.keras"}, {"save_freq", 2.5}}),
+              HasSubstr("callbacks[0].save_freq: "));
+  for (const json& bad : {json("batch"), json("5"), json(true), json({3})}) {
+    EXPECT_THAT(SavingError({{"filepath", "x.keras"}, {"save_freq", bad}}),
+                HasSubstr("callbacks[0].save_freq: expected `epoch` or number "
+                          "of batches, got "));
+  }
+}
+
+TEST(ModelCheckpoint, BatchesHaveOtherNamesInTheTemplate) {
+  const auto error = [](const char* file) {
+    return SavingError({{"filepath", file}, {"save_freq", 2}});
+  };
+  EXPECT_EQ(error("{epoch}-{batch:02d}-{loss:.2f}-{auc}.keras"), "");
+  for (const char* const name : {"{val_loss}", "{learning_rate}"}) {
+    EXPECT_THAT(error((std::string(name) + ".keras").c_str()),
+                HasSubstr(std::string(name) + ": there is no value of this"));
+  }
+  auto list = *MakeCallbacks(
+      JobWith(Saving({{"filepath", "{auc}.keras"}, {"save_freq", 2}})),
+      TestContext());
+  const Decision decision =
+      list->BatchEnded({.epoch = 2, .batch = 6, .count = 2, .logs = {}});
+  EXPECT_THAT(decision.saves, IsEmpty());
+  EXPECT_EQ(decision.failure.message(),
+            "ModelCheckpoint: filepath: \"{auc}.keras\" after batch 7 of epoch "
+            "3: {auc}: there is no value of this name; the logs have ");
+}
+
+// So many steps.
+BatchEnd GroupOf(int64_t count) {
+  BatchEnd end;
+  end.count = count;
+  return end;
+}
+
+TEST(ModelCheckpoint, AsksForGroupsThatEndWhereItSaves) {
+  const auto make = [](int64_t frequency) {
+    return *MakeCallbacks(
+        JobWith(Saving({{"filepath", "x.keras"}, {"save_freq", frequency}})),
+        TestContext());
+  };
+  auto list = make(10);
+  EXPECT_TRUE(list->hears_batches());
+  EXPECT_EQ(list->steps_to_save(), 10);
+  EXPECT_THAT(list->BatchEnded(GroupOf(7)).saves, IsEmpty());
+  EXPECT_EQ(list->steps_to_save(), 3);
+  const json saved = json::parse(list->Save().dump());
+  // A resumed job may have another frequency.
+  auto other = make(5);
+  ASSERT_TRUE(other->Restore(saved, "callbacks").ok());
+  EXPECT_EQ(other->steps_to_save(), 1);
+  EXPECT_THAT(other->BatchEnded(GroupOf(1)).saves, SizeIs(1));
+  EXPECT_THAT(list->BatchEnded(GroupOf(3)).saves, SizeIs(1));
+  EXPECT_EQ(list->steps_to_save(), 10);
+  // A larger group, of which only the last step is known.
+  EXPECT_THAT(list->BatchEnded(GroupOf(25)).saves, SizeIs(1));
+  EXPECT_EQ(list->steps_to_save(), 10);
+  EXPECT_EQ((*MakeCallbacks(JobWith(Saving({{"filepath", "x.keras"}})),
+                            TestContext()))
+                ->steps_to_save(),
+            std::nullopt);
+}
+
+TEST(ModelCheckpoint, RestoresOnlyWhatItSaves) {
+  const v1::Job job =
+      JobWith(Saving({{"filepath", "x.keras"}, {"save_freq", 3}}));
+  const auto restore = [&](const json& state) {
+    const auto list = *MakeCallbacks(job, TestContext());
+    return list->Restore(
+        json::array({{{"class_name", "ModelCheckpoint"}, {"state", state}}}),
+        "callbacks");
+  };
+  EXPECT_TRUE(restore({{"best", 0.5}, {"batches", 2}}).ok());
+  EXPECT_TRUE(restore({{"best", 0.5}}).ok()) << "of an earlier release";
+  for (const json& bad : {json(-1), json("2"), json(1.5), json(1e30)}) {
+    EXPECT_EQ(restore({{"best", nullptr}, {"batches", bad}}).code(),
+              absl::StatusCode::kDataLoss)
+        << bad;
+  }
 }
 
 }  // namespace

@@ -205,9 +205,8 @@ TEST(JobErrors, RefusesImpossibleCombinations) {
 
 TEST(JobErrors, SaysWhatIsNotSupportedYet) {
   const Malformed cases[] = {
-      {"64",
-       "64\ncallbacks: [{ModelCheckpoint: {filepath: a.keras, save_freq: 5}}]",
-       kUnimplemented, "22: callbacks[0].save_freq: 5 is not"},
+      {"64", "64\ncallbacks: [{TensorBoard: {profile_batch: 5}}]",
+       kUnimplemented, "22: callbacks[0].profile_batch: 5 is not"},
       {"64", "64\nevaluator: true", absl::StatusCode::kInvalidArgument,
        "1: checkpoint: missing; expected for an evaluator"},
       {"64", "64\nmax_staleness: 2", absl::StatusCode::kInvalidArgument,

@@ -1,8 +1,19 @@
 // Checkpoints that are taken for the files of models that callbacks ask for.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <variant>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "common/base/status_macros.h"
+#include "common/callback/callback.h"
+#include "common/checkpoint/object_reader.h"
 #include "common/session/machine/saved_session.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/session/session_callbacks_fixture.h"
@@ -10,7 +21,207 @@
 namespace paceline {
 namespace {
 
+using ::testing::ElementsAre;
+
 using SessionSavesTest = SessionCallbacksTest;
+
+// Saves the model after so many batches.
+class BatchSaver final : public Callback {
+ public:
+  explicit BatchSaver(int64_t frequency) : frequency_(frequency) {}
+
+  absl::string_view class_name() const override { return "BatchSaver"; }
+  bool hears_batches() const override { return true; }
+  std::optional<int64_t> steps_to_save() const override {
+    return std::max<int64_t>(frequency_ - count_, 1);
+  }
+  void BatchEnded(const BatchEnd& end, Decision& decision) override {
+    count_ += end.count;
+    if (count_ < frequency_) return;
+    count_ = 0;
+    decision.saves = {
+        SaveModel{absl::StrCat(end.epoch, "-", end.batch, ".keras")}};
+    EXPECT_EQ(end.logs.size(), 2u);
+  }
+  nlohmann::json Save() const override { return {{"count", count_}}; }
+  absl::Status Restore(const ObjectReader& state) override {
+    ASSIGN_OR_RETURN(count_, state.Count("count", frequency_));
+    return absl::OkStatus();
+  }
+
+ private:
+  const int64_t frequency_;
+  int64_t count_ = 0;
+};
+
+class SessionBatchSavesTest : public SessionCallbacksTest {
+ protected:
+  void SaveAfter(int64_t frequency) {
+    Use(std::make_unique<BatchSaver>(frequency));
+  }
+
+  // What the checkpoint that is taken now is for: "10: 0-9.keras".
+  std::string Taken() {
+    const auto taken = Take<TakeCheckpoint>();
+    if (!taken) return "";
+    checkpoint_ = taken->state;
+    std::string text = absl::StrCat(taken->step, ":");
+    for (const CheckpointOutput& save : taken->saves) {
+      absl::StrAppend(&text, " ", std::get<SaveModel>(save).path);
+    }
+    return text;
+  }
+  void Answer() {
+    session_->SnapshotTaken(absl::OkStatus(), now_);
+    session_->CheckpointWritten(absl::OkStatus(), now_);
+  }
+  // Works on; returns what each checkpoint is for.
+  std::vector<std::string> WorkAndAnswer() {
+    std::vector<std::string> all;
+    while (true) {
+      WorkUntilIdle(kWorker0);
+      EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
+      all.push_back(Taken());
+      if (all.back().empty()) break;
+      Answer();
+    }
+    all.pop_back();
+    return all;
+  }
+};
+
+TEST_F(SessionBatchSavesTest, ACheckpointIsTakenAfterJustSoManyBatches) {
+  options_.job.set_epochs(2);
+  SaveAfter(40);
+  Start();
+  EXPECT_THAT(WorkAndAnswer(),
+              ElementsAre("40: 0-39.keras", "80: 0-79.keras", "120: 1-19.keras",
+                          "160: 1-59.keras", "200: 1-99.keras"));
+  EXPECT_TRUE(session_->ended());
+  for (const EpochRecord& record : session_->history()) {
+    EXPECT_EQ(record.examples, 1000);
+  }
+}
+
+TEST_F(SessionBatchSavesTest, ABatchThatEndsAnEpochIsSavedWithTheEpoch) {
+  options_.job.set_epochs(2);
+  options_.job.mutable_checkpoint()->set_every_epochs(1);
+  validation_examples_ = 20;
+  SaveAfter(50);
+  Start();
+  EXPECT_THAT(WorkAndAnswer(),
+              ElementsAre("50: 0-49.keras", "100: 0-99.keras",
+                          "150: 1-49.keras", "200: 1-99.keras"));
+  EXPECT_TRUE(session_->ended());
+}
+
+TEST_F(SessionBatchSavesTest, OpenLeasesAreFinishedBefore) {
+  SaveAfter(30);
+  Start();
+  const auto first = Acquire(kWorker0);
+  const auto second = Acquire(kWorker1);
+  ASSERT_TRUE(first && second);
+  EXPECT_LE(second->end(), 300);
+  Finish(kWorker0, *first);
+  while (const auto lease = Acquire(kWorker0)) {
+    EXPECT_LE(lease->end(), 300);
+    Finish(kWorker0, *lease);
+  }
+  EXPECT_EQ(Taken(), "");
+  EXPECT_FALSE(Acquire(kWorker0));
+  Finish(kWorker1, *second);
+  EXPECT_EQ(Taken(), "30: 0-29.keras");
+  EXPECT_FALSE(Acquire(kWorker1)) << "the variables are being copied";
+  session_->SnapshotTaken(absl::OkStatus(), now_);
+  // Training goes on while the file is written, up to the next one.
+  EXPECT_GT(WorkUntilIdle(kWorker0), 0);
+  EXPECT_EQ(Taken(), "");
+  session_->CheckpointWritten(absl::OkStatus(), now_);
+  EXPECT_EQ(Taken(), "60: 0-59.keras");
+}
+
+TEST_F(SessionBatchSavesTest, AlsoWithTheJobsOwnCheckpoints) {
+  options_.job.set_epochs(1);
+  options_.job.mutable_checkpoint()->set_every_steps(50);
+  SaveAfter(25);
+  Start();
+  EXPECT_THAT(WorkAndAnswer(),
+              ElementsAre("25: 0-24.keras", "50: 0-49.keras", "75: 0-74.keras",
+                          "100: 0-99.keras"));
+}
+
+TEST_F(SessionBatchSavesTest, BatchesOfALostWorkerCount) {
+  options_.job.set_epochs(1);
+  SaveAfter(30);
+  Start();
+  const auto lost = Acquire(kWorker1);
+  ASSERT_TRUE(lost);
+  ASSERT_GT(lost->end() - lost->begin(), 10);
+  Pass(absl::Seconds(9), {kWorker1});
+  WorkUntilIdle(kWorker0);
+  // The shards know one step, whose sums are lost with the worker.
+  v1::LeaseReport report = ReportOf(*lost, 10);
+  report.clear_sums();
+  session_->Fenced(WorkerIdOf(kWorker1), ShardKnows(report), now_);
+  EXPECT_THAT(WorkAndAnswer(), ElementsAre("30: 0-29.keras", "60: 0-59.keras",
+                                           "90: 0-89.keras"));
+  EXPECT_TRUE(session_->ended());
+}
+
+// There is no value to tell of, so the file comes later.
+TEST_F(SessionBatchSavesTest, StepsWithoutValuesDoNotStopTheJob) {
+  options_.job.set_epochs(1);
+  SaveAfter(1);
+  Start();
+  const auto lost = Acquire(kWorker1);
+  ASSERT_TRUE(lost);
+  ASSERT_EQ(lost->end() - lost->begin(), 10);
+  Pass(absl::Seconds(9), {kWorker1});
+  v1::LeaseReport report = ReportOf(*lost, 10);
+  report.clear_sums();
+  session_->Fenced(WorkerIdOf(kWorker1), ShardKnows(report), now_);
+  EXPECT_EQ(WorkUntilIdle(kWorker0), 10);
+  EXPECT_EQ(Taken(), "2: 0-1.keras");
+}
+
+TEST_F(SessionBatchSavesTest, BatchesAreCountedOnAfterAResume) {
+  options_.job.mutable_checkpoint()->set_every_steps(45);
+  SaveAfter(60);
+  Start();
+  WorkUntilIdle(kWorker0);
+  EXPECT_EQ(Taken(), "45:");
+  Answer();
+  SaveAfter(60);
+  Resume();
+  WorkUntilIdle(kWorker0);
+  EXPECT_EQ(Taken(), "60: 0-59.keras");
+  const auto saved = SavedSessionFromJson(*checkpoint_);
+  ASSERT_TRUE(saved.ok()) << saved.status();
+  EXPECT_EQ(std::get<SaveModel>(saved->saves.at(0)).path, "0-59.keras");
+  SaveAfter(60);
+  Resume();
+  WorkUntilIdle(kWorker0);
+  EXPECT_EQ(Taken(), "90:");
+  Answer();
+  WorkUntilIdle(kWorker0);
+  EXPECT_EQ(Taken(), "120: 1-19.keras");
+}
+
+TEST_F(SessionBatchSavesTest, AJobThatIsStoppedTakesTheCheckpoint) {
+  SaveAfter(20);
+  Start();
+  const auto first = Acquire(kWorker0);
+  WorkUntilIdle(kWorker1);
+  ASSERT_TRUE(first);
+  const v1::LeaseReport all =
+      ReportOf(*first, static_cast<int64_t>(first->end() - first->begin()));
+  ASSERT_TRUE(Beat(kWorker0, {all}).ok());
+  EXPECT_EQ(Taken(), "20: 0-19.keras");
+  session_->StopAfterCheckpoint(absl::CancelledError("stopped"), now_);
+  EXPECT_FALSE(session_->ended());
+  Answer();
+  EXPECT_TRUE(session_->ended());
+}
 
 TEST_F(SessionSavesTest, ACheckpointIsTakenForTheFileOfAModel) {
   // The job itself takes none.
