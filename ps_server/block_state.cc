@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/job/job_plan.h"
 #include "common/optimizer/moving_statistics.h"
+#include "glog/logging.h"
 
 namespace paceline {
 namespace {
@@ -221,6 +222,14 @@ template <typename T>
 void BlockState<T>::SetVersion(uint64_t version) {
   MutexLock lock(mutex_);
   version_ = version;
+}
+
+template <typename T>
+void BlockState<T>::SwapAverages() {
+  CHECK(optimizer_.use_ema);
+  MutexLock lock(mutex_);
+  // The average is the last slot.
+  if (is_trained() && version_ > 0) tensors_.front().swap(tensors_.back());
 }
 
 template class BlockState<float>;

@@ -77,6 +77,11 @@ class BlockState {
 
   void SetVersion(uint64_t version);
 
+  // The values and their averages change places. No effect before the first
+  // update, which makes the averages, nor on what is not trained. The optimizer
+  // must have averages.
+  void SwapAverages();
+
  private:
   // Number of slots for whose spans an update needs no heap allocation.
   static constexpr size_t kUsualSlots = 4;

@@ -70,6 +70,12 @@ class TypedVariables final : public ChunkVariables {
     return absl::OkStatus();
   }
 
+  bool has_averages() const override { return layout_->optimizer->use_ema; }
+
+  void SwapAverages() override {
+    for (const auto& block : blocks_) block->SwapAverages();
+  }
+
   absl::Status Check(absl::Span<const DenseValues> gradients) const override {
     if (is_frozen_) {
       return absl::InvalidArgumentError(

@@ -45,6 +45,12 @@ class ChunkVariables {
   // versions stay.
   virtual absl::Status RestoreVariables(CheckpointReader& checkpoint) = 0;
 
+  // Whether the optimizer averages the variables.
+  virtual bool has_averages() const = 0;
+  // The variables and their averages change places; see BlockState. The
+  // optimizer must have averages.
+  virtual void SwapAverages() = 0;
+
   // InvalidArgument, naming the block, unless Apply can apply these gradients.
   // The gradients must be aligned.
   virtual absl::Status Check(absl::Span<const DenseValues> gradients) const = 0;

@@ -351,23 +351,50 @@ absl::Status Shard::ChangeVariables(const v1::ChangeVariablesRequest& request,
   ASSIGN_OR_RETURN(const Chunks* const chunks, Ready());
   const v1::VariablesOrder& order = request.order();
   RETURN_IF_ERROR(CheckOrder(order));
+  for (const std::unique_ptr<ShardChunk>& chunk : *chunks) {
+    RETURN_IF_ERROR(CheckHasAverages(order, chunk->has_averages()));
+  }
   const absl::Time deadline = MonotonicNow() + limits::kPsTimeout;
   MutexLock order_lock(order_mutex_);
   if (order.number() <= last_order_) return absl::OkStatus();
+  if (order.kind() == v1::VariablesOrder::KIND_LOAD) {
+    RETURN_IF_ERROR(Load(*chunks, order.checkpoint(), deadline));
+  } else {
+    RETURN_IF_ERROR(SwapAverages(*chunks, order.number(), deadline));
+  }
+  last_order_ = order.number();
+  return absl::OkStatus();
+}
+
+absl::Status Shard::Load(const Chunks& chunks, const std::string& checkpoint,
+                         absl::Time deadline) {
   std::string folder;
   {
     MutexLock lock(mutex_);
-    folder = absl::StrCat(checkpoint_folder_, "/", order.checkpoint());
+    folder = absl::StrCat(checkpoint_folder_, "/", checkpoint);
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointReader> checkpoint,
+  ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointReader> reader,
                    CheckpointReader::Open(folder));
-  for (size_t c = 0; c < chunks->size(); ++c) {
-    RETURN_IF_ERROR(Annotate(
-        (*chunks)[c]->Load(deadline, *checkpoint),
-        absl::StrCat("loading ", order.checkpoint(), ", ", ChunkName(c))));
+  for (size_t c = 0; c < chunks.size(); ++c) {
+    RETURN_IF_ERROR(
+        Annotate(chunks[c]->Load(deadline, *reader),
+                 absl::StrCat("loading ", checkpoint, ", ", ChunkName(c))));
   }
-  last_order_ = order.number();
-  LOG(INFO) << "loaded the variables of " << order.checkpoint();
+  LOG(INFO) << "loaded the variables of " << checkpoint;
+  return absl::OkStatus();
+}
+
+absl::Status Shard::SwapAverages(const Chunks& chunks, uint64_t order,
+                                 absl::Time deadline) {
+  if (order != swap_order_) {
+    swap_order_ = order;
+    swapped_chunks_ = 0;
+  }
+  for (; swapped_chunks_ < chunks.size(); ++swapped_chunks_) {
+    RETURN_IF_ERROR(Annotate(
+        chunks[swapped_chunks_]->SwapAverages(deadline),
+        absl::StrCat("swapping averages, ", ChunkName(swapped_chunks_))));
+  }
   return absl::OkStatus();
 }
 

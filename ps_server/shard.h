@@ -101,11 +101,12 @@ class Shard {
   void WriteCheckpoint(const v1::WriteCheckpointRequest& request,
                        Checkpointer::Done done);
 
-  // Loads the variables of a checkpoint into one chunk after another, each when
-  // its admitted pushes are applied. The slots, and the counts of updates,
-  // stay. The caller must ensure that no push arrives in between. A repeat of
-  // the last order changes nothing. InvalidArgument if the order is invalid;
-  // other errors are those of CheckpointReader. Blocks on the disk.
+  // Loads the variables of a checkpoint into one chunk after another, or swaps
+  // them with their averages, each when its admitted pushes are applied. Other
+  // slots, and the counts of updates, stay. The caller must ensure that no push
+  // arrives in between. A repeat of the last order changes nothing, or goes on
+  // with a swap that failed in between. InvalidArgument if the order is
+  // invalid; other errors are those of CheckpointReader. Blocks on the disk.
   absl::Status ChangeVariables(const v1::ChangeVariablesRequest& request,
                                v1::ChangeVariablesResponse& response);
 
@@ -131,6 +132,12 @@ class Shard {
   // The path of the shard's file in the checkpoint of this name.
   // InvalidArgument if it is not that of a checkpoint.
   absl::StatusOr<std::string> FileOf(const std::string& checkpoint) const;
+  // Carry out an order; see ChangeVariables.
+  absl::Status Load(const Chunks& chunks, const std::string& checkpoint,
+                    absl::Time deadline);
+  absl::Status SwapAverages(const Chunks& chunks, uint64_t order,
+                            absl::Time deadline)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(order_mutex_);
   // Tells the time to the chunks, every kTick.
   void PassTime();
   void LogStaleness(const Chunks& chunks) const;
@@ -165,6 +172,9 @@ class Shard {
   Mutex order_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
   // The number of the last order that was carried out.
   uint64_t last_order_ ABSL_GUARDED_BY(order_mutex_) = 0;
+  // The number of the last order to swap, and the chunks that have done it.
+  uint64_t swap_order_ ABSL_GUARDED_BY(order_mutex_) = 0;
+  size_t swapped_chunks_ ABSL_GUARDED_BY(order_mutex_) = 0;
 
   Checkpointer checkpointer_;
   // Under bounded staleness: tells the time to the chunks.

@@ -249,6 +249,13 @@ absl::Status ShardChunk::Load(absl::Time deadline,
   return variables_->RestoreVariables(checkpoint);
 }
 
+absl::Status ShardChunk::SwapAverages(absl::Time deadline) {
+  MutexLock lock(mutex_);
+  RETURN_IF_ERROR(AwaitApplied(deadline));
+  variables_->SwapAverages();
+  return absl::OkStatus();
+}
+
 Staleness ShardChunk::staleness() const {
   MutexLock lock(mutex_);
   return staleness_;

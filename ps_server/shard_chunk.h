@@ -85,6 +85,11 @@ class ShardChunk {
   // push is admitted. DeadlineExceeded, or the errors of CheckpointReader.
   absl::Status Load(absl::Time deadline, CheckpointReader& checkpoint);
 
+  // The same for ChunkVariables::SwapAverages. DeadlineExceeded: nothing is
+  // swapped.
+  absl::Status SwapAverages(absl::Time deadline);
+  bool has_averages() const { return variables_->has_averages(); }
+
   Staleness staleness() const;
 
  private:

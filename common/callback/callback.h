@@ -103,6 +103,8 @@ struct EpochEnd {
   int64_t iterations = 0;
   // Steps of the job so far.
   int64_t steps = 0;
+  // Whether the job has no further epochs.
+  bool is_last = false;
   // Those of the iterations that the epoch has made.
   int64_t epoch_iterations = 0;
   // Since the epoch began, its validation included. What passed between an
@@ -165,6 +167,17 @@ using CallbackOutput =
     std::variant<ShowMessage, ShowWarning, WriteToFile, WriteScalars,
                  WriteModelGraph, RunCommand, PostLogs>;
 
+// What a file of a model has as the values of trained variables, and as those
+// of their moving averages.
+enum class SavedValues {
+  // Each its own.
+  kOwn,
+  // Each those of the other.
+  kSwapped,
+  // Both the averages.
+  kAverages,
+};
+
 // The model as it is at the end of this epoch, or after this group of steps, as
 // a file.
 struct SaveModel {
@@ -174,6 +187,8 @@ struct SaveModel {
   bool is_weights_only = false;
   // Shown once the file is there; "": nothing.
   std::string message = "";
+  // Other than kOwn only if the optimizer averages the variables.
+  SavedValues values = SavedValues::kOwn;
 };
 
 // Histograms of the model's variables, as they are at the end of this epoch, in
@@ -200,6 +215,8 @@ struct Decision {
   // At the end of an epoch or of a group of steps. A checkpoint is taken for
   // them.
   std::vector<CheckpointOutput> saves;
+  // Of files that later callbacks ask for at this event.
+  SavedValues saved_values = SavedValues::kOwn;
   // At the end of an epoch only: whether the model, as it is then, is kept in
   // the place of an earlier one. See Callback::restores_kept.
   bool keeps_model = false;
@@ -230,6 +247,10 @@ class Callback {
   // that BatchEnded has told of; at least 1. A group of steps ends there, so
   // that the file has the model after just these. nullopt: after none.
   virtual std::optional<int64_t> steps_to_save() const { return std::nullopt; }
+
+  // Whether validation is to see the averages of the variables in their place.
+  // Only if the optimizer has averages.
+  virtual bool swaps_averages() const { return false; }
 
   // Whether it may decide Decision::keeps_model. At most one callback does.
   virtual bool keeps_model() const { return false; }

@@ -37,6 +37,12 @@ bool CallbackList::restores_kept() const {
   });
 }
 
+bool CallbackList::swaps_averages() const {
+  return absl::c_any_of(callbacks_, [](const auto& callback) {
+    return callback->swaps_averages();
+  });
+}
+
 std::optional<int64_t> CallbackList::steps_to_save() const {
   std::optional<int64_t> least;
   for (const auto& callback : callbacks_) {

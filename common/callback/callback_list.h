@@ -29,6 +29,7 @@ class CallbackList {
   bool hears_batches() const;
   // Whether a callback does; see Callback.
   bool restores_kept() const;
+  bool swaps_averages() const;
 
   // The steps after which the first callback asks for a file; see Callback.
   std::optional<int64_t> steps_to_save() const;

@@ -16,6 +16,7 @@
 #include "common/callback/model_checkpoint.h"
 #include "common/callback/reduce_lr_on_plateau.h"
 #include "common/callback/remote_monitor.h"
+#include "common/callback/swap_ema_weights.h"
 #include "common/callback/tensor_board.h"
 #include "common/callback/terminate_on_nan.h"
 #include "common/config/class_entry.h"
@@ -42,6 +43,7 @@ const std::vector<ClassEntry<CallbackPtr>>& CallbackEntries() {
       ClassEntryOf<CallbackPtr, ModelCheckpoint>(),
       ClassEntryOf<CallbackPtr, ReduceLrOnPlateau>(),
       ClassEntryOf<CallbackPtr, RemoteMonitor>(),
+      ClassEntryOf<CallbackPtr, SwapEmaWeights>(),
       ClassEntryOf<CallbackPtr, TensorBoard>(),
       ClassEntryOf<CallbackPtr, TerminateOnNan>(),
   };
@@ -58,6 +60,18 @@ absl::StatusOr<CallbackPtr> MakeCallback(const KerasObject& object,
     known.push_back(entry.class_name);
   }
   return UnknownClass(path, "callback", object.class_name, known);
+}
+
+// Whether an optimizer, or the one in it, averages the variables.
+bool HasAverages(const google::protobuf::Struct& config) {
+  const auto& fields = config.fields();
+  const auto averages = fields.find("use_ema");
+  if (averages != fields.end() && averages->second.bool_value()) return true;
+  // Of a LossScaleOptimizer, in any form of a Keras object.
+  return absl::c_any_of(fields, [](const auto& field) {
+    return field.second.has_struct_value() &&
+           HasAverages(field.second.struct_value());
+  });
 }
 
 // As the metrics of Keras say, in their attribute _direction; nullopt: it does
@@ -100,9 +114,7 @@ CallbackContext ContextOf(const v1::Job& job,
   const auto rate = optimizer.find("learning_rate");
   context.has_rate_schedule =
       rate != optimizer.end() && rate->second.has_struct_value();
-  const auto averages = optimizer.find("use_ema");
-  context.has_averages =
-      averages != optimizer.end() && averages->second.bool_value();
+  context.has_averages = HasAverages(job.optimizer().config());
   context.directions["loss"] = Direction::kDown;
   context.log_names.insert("loss");
   for (const OutputSpec& output : outputs) {
@@ -122,6 +134,7 @@ absl::StatusOr<std::unique_ptr<CallbackList>> MakeCallbacks(
   std::set<std::string> outputs;
   bool has_backup = false;
   bool keeps_model = false;
+  bool swaps_averages = false;
   for (int i = 0; i < job.callbacks_size(); ++i) {
     const Path path = Path("callbacks").Index(i);
     ASSIGN_OR_RETURN(CallbackPtr callback,
@@ -138,6 +151,10 @@ absl::StatusOr<std::unique_ptr<CallbackList>> MakeCallbacks(
       return ConfigError(path.Key("restore_best_weights"),
                          "got true, as an earlier callback has; expected one "
                          "callback with it");
+    }
+    if (callback->swaps_averages() && std::exchange(swaps_averages, true)) {
+      return ConfigError(path, absl::StrCat(callback->class_name(),
+                                            " is there twice; expected one"));
     }
     const std::string output = callback->output_path();
     if (!output.empty() && !outputs.insert(output).second) {

@@ -143,6 +143,7 @@ void ModelCheckpoint::SaveAt(const Moment& moment, Decision& decision) {
   SaveModel save;
   save.path = *std::move(path);
   save.is_weights_only = save_weights_only;
+  save.values = decision.saved_values;
   if (verbose > 0) {
     save.message = absl::StrCat("\nEpoch ", moment.epoch + 1,
                                 ": finished saving model to ", *file);

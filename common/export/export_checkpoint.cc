@@ -131,7 +131,7 @@ absl::Status ExportCheckpoint(const std::string& folder,
   const int64_t iterations =
       optimizer->initial_iterations + reader->manifest().step;
   std::set<absl::string_view> averaged;
-  if (values == ExportedValues::kFinal && optimizer->use_ema &&
+  if (values != ExportedValues::kStored && optimizer->use_ema &&
       iterations > 0) {
     averaged = TrainedVariables(model->graph);
   }
@@ -139,10 +139,14 @@ absl::Status ExportCheckpoint(const std::string& folder,
       path, {job, model->graph, *optimizer, iterations,
              [&](absl::string_view variable, absl::string_view slot,
                  int64_t begin, absl::Span<float> out) {
-               const bool takes_average =
-                   slot.empty() && averaged.count(variable) > 0;
-               return reader->Read(
-                   variable, takes_average ? kAverageSlot : slot, begin, out);
+               if (averaged.count(variable) > 0 && slot.empty()) {
+                 slot = kAverageSlot;
+               } else if (averaged.count(variable) > 0 &&
+                          slot == kAverageSlot &&
+                          values == ExportedValues::kSwapped) {
+                 slot = "";
+               }
+               return reader->Read(variable, slot, begin, out);
              }});
 }
 

@@ -26,13 +26,17 @@ std::string ExportFormatOf(absl::string_view path);
 // for "keras" has: readers go by it. Others, and none, are the user's choice.
 absl::Status CheckExportPath(absl::string_view format, const std::string& path);
 
-// What a file has as the values of trained variables.
+// What a file has as the values of trained variables. Without averages (the
+// optimizer has no use_ema, or has made no update) all are the same.
 enum class ExportedValues {
   // Those of the checkpoint, with which training goes on.
   kStored,
-  // What the end of training makes of them: their averages, if the optimizer
-  // has use_ema and has made an update. As Keras' fit leaves a model.
+  // What the end of training makes of them: their averages. As Keras' fit
+  // leaves a model.
   kFinal,
+  // Their averages, and as those the values of the checkpoint. As Keras'
+  // SwapEMAWeights has a model for a while.
+  kSwapped,
 };
 
 // Writes the checkpoint in `folder` to the file `path`, atomically. Reads the

@@ -120,6 +120,24 @@ TEST_P(OptimizersOfStrategiesTest, AveragedEndsWhereASingleProcessDoes) {
              1e-9);
 }
 
+// An optimizer that overwrites the variables with their averages in the last
+// step gives the same averages.
+TEST_P(OptimizersOfStrategiesTest, SwappedAveragesAreThoseOfTraining) {
+  const auto [kind, count] = GetParam();
+  for (const char* const device : {"reference_float64", "cpu"}) {
+    Job job = {models_,
+               "{SGD: {momentum: 0.5, use_ema: true, ema_momentum: 0.5,"
+               " ema_overwrite_frequency: 50}}",
+               DeviceNamed(device)};
+    ASSERT_EQ(kSteps, 50);
+    const std::vector<Variables> averages = TrainReplicas(job, kind, count);
+    job.optimizer = "{SGD: {momentum: 0.5, use_ema: true, ema_momentum: 0.5}}";
+    EXPECT_NE(TrainReplicas(job, kind, count), averages);
+    job.swaps_averages = true;
+    EXPECT_EQ(TrainReplicas(job, kind, count), averages) << device;
+  }
+}
+
 // The clipping is of the mean, whose norm a parameter server's parts exchange.
 TEST_P(OptimizersOfStrategiesTest, AccumulatedEndsWhereASingleProcessDoes) {
   for (const char* optimizer :
@@ -465,6 +483,27 @@ INSTANTIATE_TEST_SUITE_P(
                                              : std::vector<const char*>{}),
         ::testing::ValuesIn(OptimizersUnderTest()), ::testing::Values(1, 4),
         ::testing::Values(1)));
+
+TEST(SwappingDeviceUpdateTest, SwappedAveragesAreThoseOfTraining) {
+  const Models models(kLayers);
+  for (const int count : {1, 3}) {
+    for (const int steps_per_execution : {1, 4}) {
+      Job job = {models,
+                 "{SGD: {momentum: 0.5, use_ema: true, ema_momentum: 0.5,"
+                 " ema_overwrite_frequency: 50}}",
+                 DeviceNamed("cuda_on_fake"), steps_per_execution};
+      const auto train = [&] {
+        return TrainReplicas(job, StrategyKind::kDeviceUpdate, count);
+      };
+      const std::vector<Variables> averages = train();
+      job.optimizer =
+          "{SGD: {momentum: 0.5, use_ema: true, ema_momentum: 0.5}}";
+      EXPECT_NE(train(), averages);
+      job.swaps_averages = true;
+      EXPECT_EQ(train(), averages) << count << " " << steps_per_execution;
+    }
+  }
+}
 
 TEST(ConstrainedDeviceUpdateTest, EndsWhereTheReferenceDoes) {
   const Models models(kConstrainedLayers);

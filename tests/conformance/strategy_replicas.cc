@@ -128,6 +128,19 @@ class Servers {
     }
   }
 
+  // Carries out the order of this number on each server.
+  void SwapAverages(uint64_t order) {
+    v1::ChangeVariablesRequest request;
+    request.mutable_order()->set_number(order);
+    request.mutable_order()->set_kind(v1::VariablesOrder::KIND_SWAP_AVERAGES);
+    for (const auto& server : servers_) {
+      v1::ChangeVariablesResponse response;
+      const absl::Status status =
+          server->shard.ChangeVariables(request, response);
+      CHECK(status.ok()) << status;
+    }
+  }
+
   std::vector<v1::Member> members() const {
     std::vector<v1::Member> members;
     for (const auto& server : servers_) {
@@ -245,12 +258,14 @@ class Replica {
     }
   }
 
-  absl::Status Train() {
+  // Takes the steps that are left before step `end`.
+  absl::Status Train(int64_t end) {
     RETURN_IF_ERROR(strategy_->PullVariables());
-    int64_t step = 0;
-    for (int64_t epoch = 0; step < kSteps; ++epoch) {
-      for (int64_t at = 0; at < kExamples && step < kSteps;
+    for (int64_t step = 0, epoch = 0; step < end; ++epoch) {
+      for (int64_t at = 0; at < kExamples && step < end;
            at += kGlobalBatch, ++step) {
+        if (step < next_step_) continue;
+        next_step_ = step + 1;
         if (learning_rate_) rate_ = learning_rate_(step);
         RETURN_IF_ERROR(strategy_->BeginLease(rate_));
         strategy_->BeginStep(v1::Progress(), false);
@@ -265,6 +280,16 @@ class Replica {
     // wait for the other replicas.
     if (variables_) RETURN_IF_ERROR(variables_->Download(*stream_));
     return group_ == nullptr ? absl::OkStatus() : group_->status();
+  }
+
+  // If this replica holds variables.
+  absl::Status SwapAverages() {
+    return variables_ ? variables_->SwapAverages(*stream_) : absl::OkStatus();
+  }
+  // Copies what others have changed, and what is on a device that updates.
+  absl::Status Pull() {
+    RETURN_IF_ERROR(strategy_->PullVariables());
+    return variables_ ? variables_->Download(*stream_) : absl::OkStatus();
   }
 
   // The variables in the order of the model, whatever the plan.
@@ -365,6 +390,7 @@ class Replica {
   const std::function<double(int64_t step)> learning_rate_;
   // That of the current step.
   std::optional<double> rate_;
+  int64_t next_step_ = 0;
   const std::unique_ptr<const Optimizer> optimizer_;
   const std::unique_ptr<Device> device_;
   const std::unique_ptr<Stream> stream_;
@@ -423,14 +449,29 @@ std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
         kind, *replicas.front(),
         is_served ? servers->members() : std::vector<v1::Member>());
   }
-  std::vector<std::thread> threads;
-  for (const auto& replica : replicas) {
-    threads.emplace_back([&replica] {
-      const absl::Status status = replica->Train();
-      EXPECT_TRUE(status.ok()) << status;
-    });
+  const auto each = [&](auto work) {
+    std::vector<std::thread> threads;
+    for (const auto& replica : replicas) {
+      threads.emplace_back([&replica, &work] {
+        const absl::Status status = work(*replica);
+        EXPECT_TRUE(status.ok()) << status;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  };
+  uint64_t orders = 0;
+  const auto swap = [&] {
+    if (servers) servers->SwapAverages(++orders);
+    each([](Replica& replica) { return replica.SwapAverages(); });
+    each([](Replica& replica) { return replica.Pull(); });
+  };
+  if (job.swaps_averages) {
+    each([](Replica& replica) { return replica.Train(kSteps / 2); });
+    swap();
+    swap();
   }
-  for (std::thread& thread : threads) thread.join();
+  each([](Replica& replica) { return replica.Train(kSteps); });
+  if (job.swaps_averages) swap();
   std::vector<Variables> results;
   for (const auto& replica : replicas) results.push_back(replica->Result());
   return results;

@@ -59,6 +59,9 @@ struct Job {
   // The learning rate with which the lease of each step comes. Null: leases
   // have none.
   std::function<double(int64_t step)> learning_rate = nullptr;
+  // Whether the variables and their averages change places: forth and back
+  // after half of the steps, and once more in the end.
+  bool swaps_averages = false;
 };
 
 // Returns the variables of each replica at the end. CHECK-fails on invalid

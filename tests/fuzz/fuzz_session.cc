@@ -115,6 +115,8 @@ v1::LeaseReport FuzzReport(FuzzInput& input) {
 
 FuzzSession::FuzzSession(SessionOptions options, int64_t step)
     : now_(absl::FromUnixSeconds(1'000'000)), step_(step) {
+  const bool validates =
+      options.callbacks != nullptr && options.callbacks->swaps_averages();
   auto session = Session::Create(std::move(options), now_);
   if (!session.ok()) return;
   session_ = *std::move(session);
@@ -125,7 +127,10 @@ FuzzSession::FuzzSession(SessionOptions options, int64_t step)
     session_->Register(request, now_).IgnoreError();
     v1::AwaitStartRequest ready;
     *ready.mutable_member() = request.member();
-    if (task.type == TaskType::kWorker) ready.set_train_examples(kExamples);
+    if (task.type == TaskType::kWorker) {
+      ready.set_train_examples(kExamples);
+      ready.set_validation_examples(validates ? kExamples : 0);
+    }
     session_->AwaitStart(ready, now_).IgnoreError();
   }
   FuzzInput honest(nullptr, 0);

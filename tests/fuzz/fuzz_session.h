@@ -28,7 +28,8 @@ v1::LeaseReport FuzzReport(FuzzInput& input);
 // Does nothing if the session cannot be created.
 class FuzzSession {
  public:
-  // All members register, and the job starts after `step` steps.
+  // All members register, and the job starts after `step` steps. It has a
+  // validation set if a callback swaps averages.
   FuzzSession(SessionOptions options, int64_t step);
 
   // Each worker takes a lease and finishes it.

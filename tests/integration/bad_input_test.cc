@@ -138,8 +138,8 @@ TEST(BadInputTest, ResumeWithoutACheckpoint) {
 
 TEST(BadInputTest, WhatComesLaterIsRefusedByName) {
   SmallJob job;
-  ExpectBadInput(job.Run({"--set", "callbacks=[SwapEMAWeights]"}),
-                 "callbacks[0]: unknown callback \"SwapEMAWeights\"");
+  ExpectBadInput(job.Run({"--set", "callbacks=[LambdaCallback]"}),
+                 "callbacks[0]: unknown callback \"LambdaCallback\"");
   ExpectBadInput(job.Run({"--set", "strategy=mirrored"}), "mirrored");
 }
 

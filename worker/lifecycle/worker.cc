@@ -17,6 +17,7 @@
 #include "common/base/exit_code.h"
 #include "common/base/simd.h"
 #include "common/base/status_macros.h"
+#include "common/checkpoint/variables_order.h"
 #include "common/cluster/address.h"
 #include "common/job/job_model.h"
 #include "common/limits.h"
@@ -367,6 +368,20 @@ class WorkerTask {
 
   absl::Status ChangeVariables(const v1::VariablesOrder& order) {
     RETURN_IF_ERROR(gate_.Await(limits::kCheckpointTimeout));
+    return order.kind() == v1::VariablesOrder::KIND_LOAD ? LoadVariables(order)
+                                                         : SwapAverages(order);
+  }
+
+  absl::Status SwapAverages(const v1::VariablesOrder& order) {
+    for (const std::unique_ptr<Replica>& replica : replicas_) {
+      if (replica->variables == nullptr) continue;
+      RETURN_IF_ERROR(CheckHasAverages(order, replica->optimizer->use_ema));
+      RETURN_IF_ERROR(replica->variables->SwapAverages(*replica->stream));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadVariables(const v1::VariablesOrder& order) {
     const std::string path = absl::StrCat(registration().checkpoint_folder(),
                                           "/", order.checkpoint());
     for (const std::unique_ptr<Replica>& replica : replicas_) {

@@ -171,4 +171,27 @@ absl::Status LocalVariables::Download(Stream& stream) {
   });
 }
 
+absl::Status LocalVariables::SwapAverages(Stream& stream) {
+  CHECK(optimizer_.use_ema);
+  if (iterations() == 0) return absl::OkStatus();
+  DeviceUpdates* const device = state_.device_updates();
+  const int slot = slot_count() - 1;
+  for (size_t b = 0; b < plan_.layout().buckets().size(); ++b) {
+    if (!plan_.layout().buckets()[b].is_trained()) continue;
+    const int bucket = static_cast<int>(b);
+    const absl::Span<std::byte> averages = memory(bucket, slot);
+    if (device != nullptr) {
+      RETURN_IF_ERROR(device->DownloadVariables(bucket, stream));
+      RETURN_IF_ERROR(device->DownloadSlot(bucket, slot, averages, stream));
+    }
+    const absl::Span<std::byte> variables = memory(bucket, -1);
+    std::swap_ranges(variables.begin(), variables.end(), averages.begin());
+    RETURN_IF_ERROR(state_.UploadVariables(bucket, stream));
+    if (device != nullptr) {
+      RETURN_IF_ERROR(device->UploadSlot(bucket, slot, averages, stream));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace paceline

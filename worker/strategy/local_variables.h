@@ -55,6 +55,12 @@ class LocalVariables {
   // until they are there. No effect for other devices.
   absl::Status Download(Stream& stream);
 
+  // The variables and their averages change places, on the device, too. No
+  // effect before the first update, which makes the averages, nor on what is
+  // not trained. The optimizer must have averages. Call it while no step is
+  // under way. Blocks.
+  absl::Status SwapAverages(Stream& stream);
+
   // Calls `visit(part, slot, values)` for each variable (slot -1) and each of
   // its slots; `values` is a Span of float or double.
   template <typename Visit>

@@ -396,7 +396,9 @@ void Leader::CarryOut(const TakeCheckpoint& action) {
 
 void Leader::CarryOut(const ChangeVariables& action) {
   v1::VariablesOrder order = action.order;
-  order.set_checkpoint(checkpoints_->kept());
+  if (order.kind() == v1::VariablesOrder::KIND_LOAD) {
+    order.set_checkpoint(checkpoints_->kept());
+  }
   const absl::Status known = CheckOrder(order);
   if (!known.ok() || shards_ == nullptr) {
     return session_.Handle([&](Session& session, absl::Time now) {

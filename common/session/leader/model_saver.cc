@@ -14,6 +14,17 @@
 namespace paceline {
 namespace {
 
+ExportedValues ExportedAs(SavedValues values) {
+  switch (values) {
+    case SavedValues::kSwapped:
+      return ExportedValues::kSwapped;
+    case SavedValues::kAverages:
+      return ExportedValues::kFinal;
+    default:
+      return ExportedValues::kStored;
+  }
+}
+
 // Below the output folder.
 std::string PathOf(const OutputPlaces& places, const std::string& path) {
   return absl::StrCat(places.output_dir, "/", path);
@@ -38,7 +49,7 @@ absl::Status Make(const OutputPlaces& places, const std::string& folder,
   const std::string path = PathOf(places, save.path);
   RETURN_IF_ERROR(MakeDirectories(path.substr(0, path.rfind('/'))));
   return ExportCheckpoint(folder, save.is_weights_only ? "weights" : "keras",
-                          path, ExportedValues::kStored);
+                          path, ExportedAs(save.values));
 }
 
 absl::Status Make(const OutputPlaces& places, const std::string& folder,

@@ -35,6 +35,7 @@ CallbackFlow::CallbackFlow(const SessionOptions& options, int world_size)
                     ? ReplicaCount(options.job, world_size)
                     : 1),
       calls_per_update_(std::max<int64_t>(options.calls_per_update, 1)),
+      epochs_(std::max<int>(options.job.epochs(), 1)),
       initial_iterations_(
           static_cast<int64_t>(options.job.initial_iterations())) {}
 
@@ -116,6 +117,7 @@ void CallbackFlow::EpochEnded(const EpochRecord& record,
             .learning_rate = RateAfter(steps),
             .iterations = iterations,
             .steps = steps,
+            .is_last = record.epoch + 1 >= epochs_,
             .epoch_iterations =
                 iterations - IterationsAfter(steps - record.steps),
             .seconds = absl::ToDoubleSeconds(duration)}),

@@ -85,6 +85,8 @@ class CallbackFlow {
   bool RestoresKept() const {
     return callbacks_->restores_kept() && !keeps_model_;
   }
+  // Whether validation is to see the averages of the variables in their place.
+  bool swaps_averages() const { return callbacks_->swaps_averages(); }
   // Why the job cannot go on: a callback says so, a program has failed, or no
   // step can have the learning rate that was decided.
   const absl::Status& failure() const { return failure_; }
@@ -104,6 +106,8 @@ class CallbackFlow {
   int replicas_ = 1;
   // Steps in an update of the optimizer.
   int64_t calls_per_update_ = 1;
+  // The number of the last epoch, from 1.
+  int epochs_ = 1;
   // Calls of the optimizer before the job.
   int64_t initial_iterations_ = 0;
 

@@ -214,13 +214,26 @@ void JobFlow::SnapshotTaken(absl::Time now) {
 
 void JobFlow::VariablesChanged(absl::Time now) {
   if (!std::exchange(awaits_order_, false)) return;
-  has_kept_ = true;
-  if (checkpoints_.has_policy()) {
-    stage_ = Stage::kCheckpoint;
+  if (stage_ == Stage::kSwapping) {
+    AveragesSwapped(now);
   } else {
-    BeginNext(now);
+    has_kept_ = true;
+    if (checkpoints_.has_policy()) {
+      stage_ = Stage::kCheckpoint;
+    } else {
+      BeginNext(now);
+    }
   }
   Advance(now);
+}
+
+void JobFlow::AveragesSwapped(absl::Time now) {
+  has_averages_ = !has_averages_;
+  if (has_averages_) {
+    BeginValidation();
+  } else {
+    EndEpoch(now);
+  }
 }
 
 absl::Status JobFlow::CheckpointWritten(const absl::Status& status,
@@ -307,6 +320,9 @@ void JobFlow::Advance(absl::Time now) {
       case Stage::kCheckpoint:
         AdvanceCheckpoint(now);
         break;
+      case Stage::kSwapping:
+        AdvanceSwapping();
+        break;
       case Stage::kValidating:
       case Stage::kTesting:
         AdvanceEvaluation(now);
@@ -354,13 +370,22 @@ void JobFlow::AdvanceCheckpoint(absl::Time now) {
   checkpoints_.Take(saved, callbacks_.TakeSaves(), is_kept, actions_);
 }
 
+void JobFlow::AdvanceSwapping() {
+  if (awaits_order_ || ends_early_) return;
+  OrderChange(v1::VariablesOrder::KIND_SWAP_AVERAGES);
+}
+
 void JobFlow::AdvanceRestoring() {
   // The checkpoint under way may be the one to load.
   if (awaits_order_ || checkpoints_.is_writing()) return;
+  OrderChange(v1::VariablesOrder::KIND_LOAD);
+}
+
+void JobFlow::OrderChange(v1::VariablesOrder::Kind kind) {
   awaits_order_ = true;
   v1::VariablesOrder order;
   order.set_number(++order_count_);
-  order.set_kind(v1::VariablesOrder::KIND_LOAD);
+  order.set_kind(kind);
   actions_.emplace_back(ChangeVariables{std::move(order)});
 }
 
@@ -382,7 +407,11 @@ void JobFlow::AdvanceEvaluation(absl::Time now) {
     record_.validation_logs.emplace_back(absl::StrCat("val_", name), value);
   }
   record_.skipped_validation_examples = totals.skipped_examples;
-  EndEpoch(now);
+  if (has_averages_) {
+    stage_ = Stage::kSwapping;
+  } else {
+    EndEpoch(now);
+  }
 }
 
 void JobFlow::BeginEpoch(const SavedSession& from, absl::Time now) {
@@ -419,12 +448,17 @@ void JobFlow::EndTraining(absl::Time now) {
   record_.seconds = absl::ToDoubleSeconds(now - epoch_began_);
   next_lease_id_ = table_->next_lease_id();
   table_.reset();
-  if (ValidatesNext()) {
-    BeginEvaluation(v1::PHASE_VALIDATION, sizes_.validation);
-    callbacks_.ValidationBegan(epoch_, actions_);
+  if (!ValidatesNext()) return EndEpoch(now);
+  callbacks_.ValidationBegan(epoch_, actions_);
+  if (callbacks_.swaps_averages()) {
+    stage_ = Stage::kSwapping;
   } else {
-    EndEpoch(now);
+    BeginValidation();
   }
+}
+
+void JobFlow::BeginValidation() {
+  BeginEvaluation(v1::PHASE_VALIDATION, sizes_.validation);
 }
 
 void JobFlow::EndEpoch(absl::Time now) {

@@ -114,8 +114,9 @@ class JobFlow {
   //  * A training pass has the examples of an epoch.
   //  * No lease extends beyond the step of the next checkpoint.
   //  * The history has every finished epoch since the first one.
-  //  * An order is awaited only between training and the test set, while no
-  //    checkpoint is under way.
+  //  * An order is awaited only after the training of an epoch, or after all of
+  //    it and then while no checkpoint is under way.
+  //  * Averages are in the place of the variables only around a validation.
   //  * A checkpoint whose snapshot is awaited is also still to be written. No
   //    checkpoint is under way at the end of the job.
   // For tests; takes time in proportion to the open leases.
@@ -131,6 +132,9 @@ class JobFlow {
     // A checkpoint is due: waits until the previous one is written, then until
     // the snapshot is taken.
     kCheckpoint,
+    // Waits until the variables and their averages have changed places, before
+    // or after a validation.
+    kSwapping,
     kValidating,
     // An epoch has ended: waits for the programs of callbacks.
     kEpochEnded,
@@ -150,15 +154,20 @@ class JobFlow {
   void Advance(absl::Time now);
   void AdvanceTraining(absl::Time now);
   void AdvanceCheckpoint(absl::Time now);
+  void AdvanceSwapping();
   void AdvanceRestoring();
   void AdvanceEvaluation(absl::Time now);
 
   void BeginEpoch(const SavedSession& from, absl::Time now);
   void BeginEvaluation(v1::Phase phase, int64_t examples);
+  void BeginValidation();
+  // The variables and their averages have changed places.
+  void AveragesSwapped(absl::Time now);
   void EndTraining(absl::Time now);
   void EndEpoch(absl::Time now);
   // Goes on once callbacks have decided.
   void LeaveEpoch(absl::Time now);
+  void OrderChange(v1::VariablesOrder::Kind kind);
   // Starts what follows an epoch and its checkpoint: the next epoch, or once
   // the model has the variables that were kept, the test set, or the end.
   void BeginNext(absl::Time now);
@@ -240,10 +249,12 @@ class JobFlow {
   EpochRecord record_;
   std::vector<EpochRecord> history_;
 
-  // Orders so far, and whether the last one is awaited. Whether training is
-  // over and the model has the variables that were kept.
+  // Orders so far, and whether the last one is awaited. Whether averages are in
+  // the place of the variables. Whether training is over and the model has the
+  // variables that were kept.
   uint64_t order_count_ = 0;
   bool awaits_order_ = false;
+  bool has_averages_ = false;
   bool has_kept_ = false;
   bool ends_early_ = false;
   bool has_told_of_evaluation_ = false;

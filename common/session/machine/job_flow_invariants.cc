@@ -45,9 +45,13 @@ absl::Status JobFlow::CheckInvariants() const {
   if (trains && history_.size() != static_cast<size_t>(epoch_ - first_epoch_)) {
     return error("the history has ", history_.size(), " epochs");
   }
-  if (awaits_order_ &&
-      (stage_ != Stage::kRestoring || checkpoints_.is_writing())) {
-    return error("an order is awaited");
+  const bool may_await =
+      stage_ == Stage::kSwapping ||
+      (stage_ == Stage::kRestoring && !checkpoints_.is_writing());
+  if (awaits_order_ && !may_await) return error("an order is awaited");
+  if (has_averages_ && stage_ != Stage::kSwapping &&
+      stage_ != Stage::kValidating) {
+    return error("averages are in the place of the variables");
   }
   if (checkpoints_.awaits_snapshot() &&
       !(checkpoints_.is_writing() && stage_ == Stage::kCheckpoint)) {

@@ -20,6 +20,9 @@ namespace {
 
 using nlohmann::json;
 
+constexpr char kSwappedValues[] = "swapped";
+constexpr char kAverageValues[] = "averages";
+
 json NumberToJson(double value) {
   return std::isfinite(value) ? json(value) : json(nullptr);
 }
@@ -39,6 +42,15 @@ json LogsToJson(const Logs& logs) {
   return array;
 }
 
+// The path, whether the file has only weights, and which values if not each its
+// own.
+json SaveToJson(const SaveModel& save) {
+  json entry = json::array({save.path, save.is_weights_only});
+  if (save.values == SavedValues::kSwapped) entry.push_back(kSwappedValues);
+  if (save.values == SavedValues::kAverages) entry.push_back(kAverageValues);
+  return entry;
+}
+
 json EpochToJson(const EpochRecord& record) {
   return {{"epoch", record.epoch},
           {"logs", LogsToJson(record.logs)},
@@ -51,11 +63,10 @@ json EpochToJson(const EpochRecord& record) {
           {"seconds", record.seconds}};
 }
 
-// A model's file is a pair, of which earlier releases know, and what goes to an
-// event file an object.
+// A model's file is an array, and what goes to an event file an object.
 json SaveToJson(const CheckpointOutput& save) {
   if (const auto* const model = std::get_if<SaveModel>(&save)) {
-    return json::array({model->path, model->is_weights_only});
+    return SaveToJson(*model);
   }
   const auto& weights = std::get<WriteWeights>(save);
   return {{"folder", weights.folder},
@@ -204,6 +215,12 @@ absl::StatusOr<WriteWeights> ReadWriteWeights(const json& entry,
   return weights;
 }
 
+std::optional<SavedValues> ReadValues(const json& value) {
+  if (value == kSwappedValues) return SavedValues::kSwapped;
+  if (value == kAverageValues) return SavedValues::kAverages;
+  return std::nullopt;
+}
+
 absl::StatusOr<std::vector<CheckpointOutput>> ReadSaves(
     const ObjectReader& reader) {
   ASSIGN_OR_RETURN(const json* list, reader.List("saves"));
@@ -216,10 +233,21 @@ absl::StatusOr<std::vector<CheckpointOutput>> ReadSaves(
               entry, reader.Below(absl::StrCat("saves[", saves.size(), "]"))));
       continue;
     }
-    const bool is_pair = entry.is_array() && entry.size() == 2 &&
-                         entry[0].is_string() && entry[1].is_boolean();
+    const bool has_both = entry.is_array() && entry.size() >= 2 &&
+                          entry[0].is_string() && entry[1].is_boolean();
     SaveModel save;
-    if (is_pair) save = {entry[0].get<std::string>(), entry[1].get<bool>()};
+    if (has_both) save = {entry[0].get<std::string>(), entry[1].get<bool>()};
+    if (has_both && entry.size() > 2) {
+      const std::optional<SavedValues> values = ReadValues(entry[2]);
+      if (!values || entry.size() > 3) {
+        return reader.Error(
+            "saves",
+            absl::StrCat("nothing after the path and the "
+                         "boolean, or \"",
+                         kSwappedValues, "\" or \"", kAverageValues, "\""));
+      }
+      save.values = *values;
+    }
     const bool is_model = absl::EndsWith(
         save.path, save.is_weights_only ? ".weights.h5" : ".keras");
     if (!is_model || !IsOutputPath(save.path)) {

@@ -186,9 +186,10 @@ struct TakeCheckpoint {
   bool is_kept = false;
 };
 
-// Order: have the variables changed as `order` says, whose checkpoint is the
-// one that was kept last. On parameter servers: call ChangeVariables on every
-// shard, then VariablesChanged. On workers: OrderVariables.
+// Order: have the variables changed as `order` says; with KIND_LOAD its
+// checkpoint is the one that was kept last. On parameter servers: call
+// ChangeVariables on every shard, then VariablesChanged. On workers:
+// OrderVariables.
 struct ChangeVariables {
   v1::VariablesOrder order;
 };

@@ -1,5 +1,6 @@
-// Orders to change the variables, between training and the test set.
+// Orders to change the variables while no lease is open.
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,16 @@
 #include "glog/logging.h"
 
 namespace paceline {
+namespace {
+
+// What a worker that did not carry out the order did not do.
+std::string OrderText(const v1::VariablesOrder& order) {
+  return order.kind() == v1::VariablesOrder::KIND_LOAD
+             ? absl::StrCat("load the variables of ", order.checkpoint())
+             : "swap the variables with their averages";
+}
+
+}  // namespace
 
 void Session::OrderVariables(const v1::VariablesOrder& order, absl::Time now) {
   State& state = *state_;
@@ -45,9 +56,8 @@ absl::Status Session::ReportOrder(const v1::ReportOrderRequest& request,
   if (state.outcome || request.number() <= seat.order) return absl::OkStatus();
   const absl::Status error = state.ReadError(request.error());
   if (!error.ok()) {
-    state.End(Annotate(error, absl::StrCat(place->Name(),
-                                           " did not load the variables of ",
-                                           state.order->checkpoint())),
+    state.End(Annotate(error, absl::StrCat(place->Name(), " did not ",
+                                           OrderText(*state.order))),
               place->id, now);
     return absl::OkStatus();
   }
@@ -74,12 +84,11 @@ void Session::State::CheckOrder(absl::Time now) {
   if (outcome || !order || now < order_deadline) return;
   const Place* const late = AwaitedForOrder();
   if (late == nullptr) return;
-  End(WithBlame(absl::DeadlineExceededError(absl::StrCat(
-                    late->Name(), " did not load the variables of ",
-                    order->checkpoint(), " within ",
-                    absl::FormatDuration(limits::kCheckpointTimeout))),
-                {late->id, late->address,
-                 absl::StrCat("the variables of ", order->checkpoint())}),
+  End(WithBlame(
+          absl::DeadlineExceededError(absl::StrCat(
+              late->Name(), " did not ", OrderText(*order), " within ",
+              absl::FormatDuration(limits::kCheckpointTimeout))),
+          {late->id, late->address, absl::StrCat("to ", OrderText(*order))}),
       late->id, now);
 }
 

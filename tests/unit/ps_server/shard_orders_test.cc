@@ -1,4 +1,5 @@
-// Orders to load a checkpoint's variables, and starts with them alone.
+// Orders to load a checkpoint's variables and to swap variables with their
+// averages, and starts with a checkpoint's variables alone.
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -25,6 +26,13 @@ v1::ChangeVariablesRequest OrderOf(uint64_t number, const std::string& name) {
   request.mutable_order()->set_number(number);
   request.mutable_order()->set_kind(v1::VariablesOrder::KIND_LOAD);
   request.mutable_order()->set_checkpoint(name);
+  return request;
+}
+
+v1::ChangeVariablesRequest SwapOf(uint64_t number) {
+  v1::ChangeVariablesRequest request;
+  request.mutable_order()->set_number(number);
+  request.mutable_order()->set_kind(v1::VariablesOrder::KIND_SWAP_AVERAGES);
   return request;
 }
 
@@ -146,6 +154,13 @@ TEST_F(ShardOrdersTest, InvalidOrdersAreRefused) {
         std::string(1 << 20, 'a')}) {
     invalid.emplace_back(OrderOf(1, bad), "order.checkpoint: ");
   }
+  // Its optimizer averages nothing.
+  invalid.emplace_back(SwapOf(1),
+                       "order.kind: 2, but the job's optimizer has "
+                       "use_ema: false");
+  v1::ChangeVariablesRequest of_both = SwapOf(1);
+  of_both.mutable_order()->set_checkpoint(name);
+  invalid.emplace_back(of_both, "order.checkpoint: ");
   const std::vector<float> before = Values(shard());
   for (const auto& [request, what] : invalid) {
     const absl::Status status = Order(shard(), request);
@@ -157,6 +172,78 @@ TEST_F(ShardOrdersTest, InvalidOrdersAreRefused) {
   Shard untold(kIncarnation);
   EXPECT_EQ(Order(untold, OrderOf(1, name)).code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+// With SGD of rate 0.5 and averages of momentum 0.25.
+class ShardSwapsTest : public ShardOrdersTest {
+ protected:
+  void SetUp() override {
+    ShardTest::SetUp();
+    shards_.push_back(MakeAveraging());
+  }
+
+  static std::unique_ptr<Shard> MakeAveraging() {
+    v1::Job job = SmallJob();
+    auto& fields = *job.mutable_optimizer()->mutable_config()->mutable_fields();
+    fields["use_ema"].set_bool_value(true);
+    fields["ema_momentum"].set_number_value(0.25);
+    return MakeShardOf(job, kWorkersOfShard);
+  }
+
+  void Swap(uint64_t number) {
+    const absl::Status status = Order(shard(), SwapOf(number));
+    ASSERT_TRUE(status.ok()) << status;
+  }
+};
+
+TEST_F(ShardSwapsTest, VariablesAndAveragesChangePlaces) {
+  PushTo(shard(), 1);
+  const std::vector<float> first = Values(shard());
+  PushTo(shard(), 2);
+  const std::vector<float> second = Values(shard());
+  Swap(1);
+  std::vector<float> averages(first.size());
+  for (size_t i = 0; i < first.size(); ++i) {
+    averages[i] = 0.25f * first[i] + 0.75f * second[i];
+  }
+  EXPECT_THAT(Values(shard()), Pointwise(FloatNear(1e-6f), averages));
+  EXPECT_NE(Values(shard()), second);
+  Swap(2);
+  EXPECT_EQ(Values(shard()), second);
+}
+
+TEST_F(ShardSwapsTest, TrainingGoesOnAsIfNothingHadBeenSwapped) {
+  const std::unique_ptr<Shard> other = MakeAveraging();
+  for (uint64_t sequence = 1; sequence <= 3; ++sequence) {
+    PushTo(shard(), sequence);
+    PushTo(*other, sequence);
+    Swap(2 * sequence - 1);
+    Swap(2 * sequence);
+    EXPECT_EQ(Values(shard()), Values(*other));
+  }
+  Swap(7);
+  ASSERT_TRUE(Order(*other, SwapOf(1)).ok());
+  EXPECT_EQ(Values(shard()), Values(*other));
+}
+
+TEST_F(ShardSwapsTest, ARepeatOfASwapChangesNothing) {
+  PushTo(shard(), 1);
+  PushTo(shard(), 2);
+  const std::vector<float> variables = Values(shard());
+  Swap(1);
+  const std::vector<float> averages = Values(shard());
+  Swap(1);
+  EXPECT_EQ(Values(shard()), averages);
+  Swap(2);
+  Swap(1);
+  Swap(2);
+  EXPECT_EQ(Values(shard()), variables);
+}
+
+TEST_F(ShardSwapsTest, BeforeTheFirstUpdateThereIsNoAverage) {
+  const std::vector<float> initial = Values(shard());
+  Swap(1);
+  EXPECT_EQ(Values(shard()), initial);
 }
 
 TEST_F(ShardOrdersTest, AMissingCheckpointIsAnError) {
