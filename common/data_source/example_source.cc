@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/base/file_window.h"
 #include "common/base/status_macros.h"
 #include "common/tfrecord/example_parser.h"
 #include "glog/logging.h"
@@ -111,7 +112,7 @@ class Reader : public ExampleReader {
   absl::StatusOr<const Example*> Read(int64_t index) override {
     const Place place = source_.PlaceOf(index);
     ASSIGN_OR_RETURN(const TfrecordFile::Record record,
-                     place.file->Read(place.record, buffer_));
+                     place.file->Read(place.record, window_));
     const absl::Status read = ReadExample(record.content);
     if (read.ok()) return &example_;
     return Annotate(read, place.file->NameOf(place.record, record.offset));
@@ -138,7 +139,7 @@ class Reader : public ExampleReader {
   const ExampleSource& source_;
   ExampleParser parser_;
   ByArray<ExampleArrayReader> readers_;
-  std::string buffer_;
+  FileWindow window_;
   Example example_;
 };
 

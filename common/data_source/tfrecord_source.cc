@@ -110,8 +110,8 @@ absl::StatusOr<std::unique_ptr<const DataSource>> OpenTfrecordSource(
                      files.size() > 1 ? ", nor in the other files" : "",
                      "; expected at least one"));
   }
-  std::string buffer;
-  ASSIGN_OR_RETURN(const TfrecordFile::Record record, first->Read(0, buffer));
+  FileWindow window;
+  ASSIGN_OR_RETURN(const TfrecordFile::Record record, first->Read(0, window));
   const auto arrays = Describe(source, contents, record.content, first->path());
   if (!arrays.ok()) {
     return Annotate(arrays.status(), first->NameOf(0, record.offset));

@@ -114,30 +114,27 @@ absl::StatusOr<int64_t> TfrecordFile::SizeOf(int64_t index, int64_t offset,
   return static_cast<int64_t>(size);
 }
 
-absl::StatusOr<int64_t> TfrecordFile::EndOf(int64_t index,
-                                            int64_t offset) const {
+absl::StatusOr<int64_t> TfrecordFile::EndOf(int64_t index, int64_t offset,
+                                            FileWindow& window) const {
   if (index + 1 == record_count()) return file_.size_bytes();
   const RowOffsets::Place next = offsets_.AtOrBefore(index + 1);
   if (next.row == index + 1) return next.offset;
-  char header[kHeaderBytes];
-  RETURN_IF_ERROR(file_.ReadAt(offset, header, kHeaderBytes));
-  ASSIGN_OR_RETURN(const int64_t size,
-                   SizeOf(index, offset, {header, kHeaderBytes}));
+  ASSIGN_OR_RETURN(const absl::string_view header,
+                   window.At(file_, offset, kHeaderBytes));
+  ASSIGN_OR_RETURN(const int64_t size, SizeOf(index, offset, header));
   return offset + kFrameBytes + size;
 }
 
 absl::StatusOr<TfrecordFile::Record> TfrecordFile::Read(
-    int64_t index, std::string& buffer) const {
+    int64_t index, FileWindow& window) const {
   const RowOffsets::Place place = offsets_.AtOrBefore(index);
   int64_t offset = place.offset;
   for (int64_t before = place.row; before < index; ++before) {
-    ASSIGN_OR_RETURN(offset, EndOf(before, offset));
+    ASSIGN_OR_RETURN(offset, EndOf(before, offset, window));
   }
-  ASSIGN_OR_RETURN(const int64_t end, EndOf(index, offset));
-  const auto bytes = static_cast<size_t>(end - offset);
-  if (buffer.size() < bytes) buffer.resize(bytes);
-  RETURN_IF_ERROR(file_.ReadAt(offset, buffer.data(), end - offset));
-  const absl::string_view record(buffer.data(), bytes);
+  ASSIGN_OR_RETURN(const int64_t end, EndOf(index, offset, window));
+  ASSIGN_OR_RETURN(const absl::string_view record,
+                   window.At(file_, offset, end - offset));
   ASSIGN_OR_RETURN(const int64_t size, SizeOf(index, offset, record));
   const absl::string_view content =
       record.substr(kHeaderBytes, static_cast<size_t>(size));

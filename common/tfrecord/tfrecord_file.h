@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/base/file_window.h"
 #include "common/base/row_offsets.h"
 #include "common/base/stable_file.h"
 
@@ -49,9 +50,9 @@ class TfrecordFile {
     absl::string_view content;
   };
   // Record `index` in [0, record_count()), whose checksums are verified. The
-  // content is in `buffer`, which grows as needed and may have been used for
-  // other records. DataLoss if the record is damaged. Blocks on the disk.
-  absl::StatusOr<Record> Read(int64_t index, std::string& buffer) const;
+  // content lies in `window`, which may have been used for other records and
+  // files. DataLoss if the record is damaged. Blocks on the disk.
+  absl::StatusOr<Record> Read(int64_t index, FileWindow& window) const;
 
   // "train.tfrecord: record 3, at byte 1042", for errors.
   std::string NameOf(int64_t index, int64_t offset) const;
@@ -66,7 +67,8 @@ class TfrecordFile {
   absl::StatusOr<int64_t> SizeOf(int64_t index, int64_t offset,
                                  absl::string_view header) const;
   // Where the record at `offset` ends.
-  absl::StatusOr<int64_t> EndOf(int64_t index, int64_t offset) const;
+  absl::StatusOr<int64_t> EndOf(int64_t index, int64_t offset,
+                                FileWindow& window) const;
 
   StableFile file_;
   RowOffsets offsets_;

@@ -48,9 +48,9 @@ TEST_F(TfrecordFileTest, ReadsRecordsInAnyOrder) {
   const auto file = TfrecordFile::Open(path_, kOffsets);
   ASSERT_TRUE(file.ok()) << file.status();
   ASSERT_EQ(file->record_count(), 7);
-  std::string buffer;
+  FileWindow window;
   for (const int64_t index : {6, 2, 0, 3, 1, 5, 4}) {
-    const auto read = file->Read(index, buffer);
+    const auto read = file->Read(index, window);
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(read->content, contents[index]);
   }
@@ -63,9 +63,9 @@ TEST_F(TfrecordFileTest, ReadsManySmallRecords) {
   const auto file = TfrecordFile::Open(path_, kOffsets);
   ASSERT_TRUE(file.ok()) << file.status();
   ASSERT_EQ(file->record_count(), 10'000);
-  std::string buffer;
+  FileWindow window;
   for (const int64_t index : {0, 4'095, 4'096, 9'999}) {
-    EXPECT_EQ(file->Read(index, buffer)->content, std::to_string(index));
+    EXPECT_EQ(file->Read(index, window)->content, std::to_string(index));
   }
 }
 
@@ -107,12 +107,12 @@ TEST_F(TfrecordFileTest, RefusesDamagedContents) {
   Write(bytes);
   const auto file = TfrecordFile::Open(path_, kOffsets);
   ASSERT_TRUE(file.ok()) << file.status();
-  std::string buffer;
-  const auto read = file->Read(0, buffer);
+  FileWindow window;
+  const auto read = file->Read(0, window);
   EXPECT_TRUE(absl::IsDataLoss(read.status()));
   EXPECT_THAT(read.status().message(),
               HasSubstr("record 0, at byte 0: the checksum of its content"));
-  EXPECT_EQ(file->Read(1, buffer)->content, "second");
+  EXPECT_EQ(file->Read(1, window)->content, "second");
 }
 
 TEST_F(TfrecordFileTest, NoticesChanges) {
@@ -122,8 +122,8 @@ TEST_F(TfrecordFileTest, NoticesChanges) {
   // The clock of a file system ticks only some hundred times a second.
   usleep(20'000);
   Write(Record("other") + Record("length"));
-  std::string buffer;
-  EXPECT_THAT(file->Read(1, buffer).status().message(),
+  FileWindow window;
+  EXPECT_THAT(file->Read(1, window).status().message(),
               HasSubstr("was written to while it was read"));
 }
 
