@@ -119,9 +119,10 @@ std::vector<Field<Dataset>> DatasetFields() {
            "Of `train` alone: how replicas divide the examples, as tf.data's "
            "AutoShardPolicy says. `data`, as `auto`: they take different "
            "examples of one order. `file`: each takes those of files of its "
-           "own, of which there must be as many as replicas, and what others "
-           "have left when these are used up; under asynchronous parameter "
-           "servers the examples of a file follow each other. `off`: each "
+           "own, of which there must be at least as many as replicas, and what "
+           "others have left when these are used up; under asynchronous "
+           "parameter servers the examples of a file follow each other, and "
+           "any number of files will do. `off`: each "
            "takes all, in an order of its own, so an epoch has each example "
            "as often as there are replicas."))});
   return fields;

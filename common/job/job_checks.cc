@@ -146,12 +146,14 @@ absl::Status CheckDataset(const v1::Dataset& dataset, const Path& path) {
 
 // CheckDataset for one that is evaluated.
 absl::Status CheckEvaluated(const v1::Dataset& dataset, const Path& path) {
-  if (dataset.auto_shard_policy() != v1::AUTO_SHARD_POLICY_UNSPECIFIED) {
-    return ConfigError(path.Key("auto_shard_policy"),
-                       "is of data.train alone, since each example is "
-                       "evaluated once; expected none, or auto");
-  }
-  return CheckDataset(dataset, path);
+  RETURN_IF_ERROR(CheckDataset(dataset, path));
+  const v1::AutoShardPolicy policy = dataset.auto_shard_policy();
+  if (policy == v1::AUTO_SHARD_POLICY_UNSPECIFIED) return absl::OkStatus();
+  return ConfigError(
+      path.Key("auto_shard_policy"),
+      absl::StrCat(Codec<v1::AutoShardPolicy>::Write(policy).as_string(),
+                   ": is of data.train alone, since each example is evaluated "
+                   "once; expected none, or auto"));
 }
 
 absl::Status CheckPaths(const v1::Job& job) {

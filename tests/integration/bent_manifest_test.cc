@@ -56,6 +56,7 @@ TEST_F(BentManifestTest, CountsOfTheSession) {
   Expect("/session/next_lease_id", 0, "session.next_lease_id: ");
   Expect("/session/epoch_examples", -601, "session.epoch_examples: ");
   Expect("/session/order_replicas", 0, "session.order_replicas: ");
+  Expect("/session/round_examples", -1, "session.round_examples: ");
   Expect("/session/remaining", {{0, 601}, {600, 700}}, "session.remaining: ");
   Expect("/session/epoch", 7, "session.history: ");
   Expect("/session/stopped", 1, "session.stopped: ");

@@ -276,6 +276,7 @@ bool BatchPipeline::TakeTrainerWaited() {
 
 absl::Status BatchPipeline::Fill(Phase& phase, PreparedBatch& batch) {
   for (int64_t row = 0; row < batch.count; ++row) {
+    if (is_cancelled_) return Cancelled();
     const int64_t epoch = batch.lease.epoch();
     const int64_t position = batch.begin + row;
     places_[row] = phase.order.At(epoch, position);

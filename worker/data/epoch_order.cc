@@ -50,12 +50,14 @@ void EpochOrder::MakeStreams() {
       sizes = shards_->Sizes();
       for (const int64_t size : sizes) {
         streams_.emplace_back(size, shuffle, buffer_size);
+        spares_.emplace_back(size, shuffle, buffer_size);
       }
       break;
     case Sharding::kOwnPasses:
       sizes.assign(options_.replicas, options_.ExamplesInPass());
       for (int i = 0; i < options_.replicas; ++i) {
         streams_.emplace_back(options_.count, shuffle, buffer_size);
+        spares_.emplace_back(options_.count, shuffle, buffer_size);
       }
       break;
   }
@@ -73,7 +75,8 @@ EpochOrder::Place EpochOrder::At(int64_t epoch, int64_t position) {
   if (file_order_) return {file_order_->At(in_round), round};
   if (!turns_) return {options_.first + streams_[0].At(in_round), round};
   const ReplicaTurns::Turn turn = turns_->At(in_round);
-  const int64_t index = streams_[turn.stream].At(turn.index);
+  std::vector<RangeOrder>& orders = turn.is_spare ? spares_ : streams_;
+  const int64_t index = orders[turn.stream].At(turn.index);
   if (shards_) return {shards_->ExampleAt(turn.stream, index), round};
   return {options_.first + index, round * options_.replicas + turn.stream};
 }
@@ -84,8 +87,11 @@ void EpochOrder::BeginRound(int64_t round) {
   const bool has_passes = options_.sharding == Sharding::kOwnPasses;
   for (size_t i = 0; i < streams_.size(); ++i) {
     const auto stream = static_cast<int>(i);
-    streams_[i].Begin(has_passes ? KeyOf(round * options_.replicas + stream, 0)
-                                 : KeyOf(round, stream));
+    const uint64_t key = has_passes
+                             ? KeyOf(round * options_.replicas + stream, 0)
+                             : KeyOf(round, stream);
+    streams_[i].Begin(key);
+    if (turns_) spares_[i].Begin(key);
   }
   if (!turns_) return;
   const bool is_epoch = epoch_examples_ == round_examples_;

@@ -100,13 +100,15 @@ class EpochOrder {
   struct Place {
     // The index in the source.
     int64_t example = 0;
-    // The pass over the examples, from 0 on; no two passes of replicas have the
-    // same number.
+    // The pass over the examples, from 0 on. Passes of one number of replicas
+    // all have different numbers; those of another number of replicas may have
+    // the same.
     int64_t pass = 0;
   };
   // What comes at `position` in [0, epoch_examples) of `epoch`. Allocates only
   // in the first call, and in the first for a shuffle buffer. With a shuffle
-  // buffer, the time of BufferOrder::At.
+  // buffer, the time of BufferOrder::At, which is short for ascending
+  // positions.
   Place At(int64_t epoch, int64_t position);
 
   int64_t ExampleAt(int64_t epoch, int64_t position) {
@@ -126,6 +128,9 @@ class EpochOrder {
   // One for each replica with files or passes of its own; otherwise one in all,
   // or none if there is a `file_order_`.
   std::vector<RangeOrder> streams_;
+  // If there are `turns_`: the same orders, for what other replicas take of a
+  // stream, which is farther on in it. So each of them is run forward alone.
+  std::vector<RangeOrder> spares_;
   std::optional<ReplicaTurns> turns_;
   std::optional<FileShards> shards_;
   std::optional<FileOrder> file_order_;

@@ -1,6 +1,8 @@
 // The examples of the files that each replica takes: replica r of N takes those
-// files whose number i has i mod N == r, as tf.data's AutoShardPolicy.FILE
-// does. Files without examples are not counted.
+// files whose number i has i mod N == r. Files without examples are not
+// counted. tf.data's AutoShardPolicy.FILE divides files by the same rule, but
+// among workers (input pipelines), not replicas, and it counts files without
+// examples.
 #ifndef PACELINE_WORKER_DATA_FILE_SHARDS_H_
 #define PACELINE_WORKER_DATA_FILE_SHARDS_H_
 

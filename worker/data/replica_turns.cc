@@ -36,7 +36,7 @@ ReplicaTurns::Turn ReplicaTurns::At(int64_t position) const {
   DCHECK(position >= 0 && position < examples_);
   const int replica = ReplicaAt(position);
   const int64_t index = CountBefore(replica, position);
-  if (index < sizes_[replica]) return {replica, index};
+  if (index < sizes_[replica]) return {.stream = replica, .index = index};
   // How many positions before this one take what others have too much of.
   int64_t nth = 0;
   for (int other = 0; other < replicas(); ++other) {
@@ -47,7 +47,9 @@ ReplicaTurns::Turn ReplicaTurns::At(int64_t position) const {
   CHECK(found != spare_ends_.end());
   const auto stream = static_cast<int>(found - spare_ends_.begin());
   const int64_t before = stream == 0 ? 0 : spare_ends_[stream - 1];
-  return {stream, spare_begins_[stream] + nth - before};
+  return {.stream = stream,
+          .index = spare_begins_[stream] + nth - before,
+          .is_spare = true};
 }
 
 int ReplicaTurns::ReplicaAt(int64_t position) const {

@@ -35,6 +35,10 @@ class ReplicaTurns {
   struct Turn {
     int stream = 0;
     int64_t index = 0;
+    // Whether a replica takes it whose own stream has ended. For ascending
+    // positions the indices of each stream ascend, both of those that are spare
+    // and of the others.
+    bool is_spare = false;
   };
   // What comes at `position` of the round.
   Turn At(int64_t position) const;

@@ -358,16 +358,27 @@ class WorkerTask {
     if (shares_statistics()) replicas_[device]->statistics->Abort(status);
   }
 
+  // Blocks until all replicas of this worker have their first variables. Fails
+  // before the leader, whose clock started earlier, gives the worker up.
+  absl::Status AwaitReplicas() {
+    if (device_count() > 1) {
+      member_.SetWaitingFor("the first variables of the other replicas");
+    }
+    RETURN_IF_ERROR(gate_.Await(limits::kCheckpointTimeout / 2));
+    if (device_count() > 1) member_.SetWaitingFor("");
+    return absl::OkStatus();
+  }
+
   // The leader's orders, which one replica carries out for all. No step is
   // under way in any, but a job that is resumed may begin with an order, while
   // other replicas still get their first variables.
   absl::StatusOr<std::function<void()>> TakeSnapshot(const std::string& name) {
-    RETURN_IF_ERROR(gate_.Await(limits::kCheckpointTimeout));
+    RETURN_IF_ERROR(AwaitReplicas());
     return checkpoints_->Take(name);
   }
 
   absl::Status ChangeVariables(const v1::VariablesOrder& order) {
-    RETURN_IF_ERROR(gate_.Await(limits::kCheckpointTimeout));
+    RETURN_IF_ERROR(AwaitReplicas());
     return order.kind() == v1::VariablesOrder::KIND_LOAD ? LoadVariables(order)
                                                          : SwapAverages(order);
   }

@@ -73,10 +73,13 @@ class Opener {
   Datasets& datasets_;
 };
 
-// Divides the examples among `replicas` as data.train.auto_shard_policy says.
-absl::Status Shard(const v1::Job& job, const DataSource& train, int replicas,
+// Divides the examples among the replicas of `workers` as
+// data.train.auto_shard_policy says.
+absl::Status Shard(const v1::Job& job, const DataSource& train, int workers,
                    PhaseData& training) {
   const Path path = Path("data").Key("train").Key("auto_shard_policy");
+  const int replicas = ReplicaCount(job, workers);
+  const bool has_own = OrderReplicas(job, workers) > 0;
   OrderOptions& order = training.order;
   order.replicas = replicas;
   order.step_size = training.step_size;
@@ -88,14 +91,15 @@ absl::Status Shard(const v1::Job& job, const DataSource& train, int replicas,
                              limits::kMaxExamples, " in an epoch"));
     }
     order.epoch_passes = replicas;
-    if (IsSynchronous(job)) order.sharding = Sharding::kOwnPasses;
+    if (has_own) order.sharding = Sharding::kOwnPasses;
   }
   if (job.data().train().auto_shard_policy() != v1::AUTO_SHARD_POLICY_FILE) {
     return absl::OkStatus();
   }
   order.files = train.Files();
+  order.sharding = has_own ? Sharding::kOwnFiles : Sharding::kFileAfterFile;
   const int64_t files = order.files.FilesWithin(order.count);
-  if (files < replicas) {
+  if (has_own && files < replicas) {
     return ConfigError(
         path, absl::StrCat("file: the examples to train on lie in ", files,
                            files == 1 ? " file" : " files", ", but there are ",
@@ -103,8 +107,6 @@ absl::Status Shard(const v1::Job& job, const DataSource& train, int replicas,
                            " replicas; expected at least a file for each, or "
                            "auto, data or off"));
   }
-  order.sharding =
-      IsSynchronous(job) ? Sharding::kOwnFiles : Sharding::kFileAfterFile;
   return absl::OkStatus();
 }
 
@@ -214,7 +216,7 @@ absl::StatusOr<Datasets> OpenDatasets(
   ASSIGN_OR_RETURN(PhaseData training,
                    TrainingPart(job, *train, StepBatchSize(job, workers)));
   if (phases.contains(v1::PHASE_TRAIN)) {
-    RETURN_IF_ERROR(Shard(job, *train, ReplicaCount(job, workers), training));
+    RETURN_IF_ERROR(Shard(job, *train, workers, training));
     ASSIGN_OR_RETURN(
         const int64_t examples,
         opener.Add("data.train", v1::PHASE_TRAIN, data.train(), training));

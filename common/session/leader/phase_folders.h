@@ -30,10 +30,12 @@ absl::StatusOr<int> UnfinishedPhase(const std::string& output_dir,
 absl::Status FinishPhase(const std::string& output_dir, const v1::Job& job,
                          int index);
 
-// The latest checkpoint in the output folder, as FindLatestCheckpoint, but of
-// no phase before `index`. Such phases have folders of their own, but who
-// brings the output folder to another machine may have been interrupted before
-// what was moved is deleted.
+// The latest checkpoint in the output folder that is of no phase before
+// `index`. Such phases have folders of their own, but who brings the output
+// folder to another machine may have been interrupted before what was moved is
+// deleted. As FindLatestCheckpoint, it skips folders without a manifest, and an
+// unusable manifest of the one it finds is an error; `output_dir` itself is no
+// checkpoint here. NotFound if there is none.
 absl::StatusOr<std::string> FindUnfinishedCheckpoint(
     const std::string& output_dir, const v1::Job& job, int index);
 

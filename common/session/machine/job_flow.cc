@@ -106,6 +106,7 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
   steps_before_epoch_ = restored_->steps - restored_->counted.steps;
   next_lease_id_ = restored_->next_lease_id;
   checkpoints_.GoOnFrom(restored_->steps);
+  RETURN_IF_ERROR(CheckGoesOn(*restored_, StartOfEpoch(), epochs_));
   if (restored_->counted.examples == 0) {
     told_of_epoch_ = restored_->begun;
     has_kept_ = restored_->has_kept && AllEpochsDone();
@@ -113,7 +114,6 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
     Advance(now);
     return absl::OkStatus();
   }
-  RETURN_IF_ERROR(CheckSameEpoch(*restored_, epoch_examples_, order_replicas_));
   BeginEpoch(*restored_, now);
   // Its training may be done; its validation is not.
   Advance(now);
@@ -537,6 +537,7 @@ SavedSession JobFlow::StartOfEpoch() const {
   saved.next_lease_id = next_lease_id_;
   saved.epoch_examples = epoch_examples_;
   saved.order_replicas = order_replicas_;
+  saved.round_examples = sizes_.train;
   saved.remaining = {{0, epoch_examples_}};
   saved.counted.states.resize(StateSize(metrics_));
   saved.has_kept = has_kept_;

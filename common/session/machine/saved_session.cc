@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <variant>
 
 #include "absl/strings/match.h"
@@ -273,26 +274,58 @@ absl::Status CheckSum(const ObjectReader& reader, const SavedSession& saved) {
                    " examples, those of the epoch that are not counted"));
 }
 
+// Whether a round begins with epoch number `epoch`, or the order is the same
+// for any number of replicas.
+bool BeginsRound(const SavedSession& session, int epoch) {
+  if (session.order_replicas == 0) return true;
+  if (session.round_examples == 0) return false;
+  // 31 and 40 bits.
+  return static_cast<__int128>(epoch) * session.epoch_examples %
+             session.round_examples ==
+         0;
+}
+
+std::string DescribeOrder(const SavedSession& session) {
+  return session.order_replicas == 0
+             ? "is the same for any number of replicas"
+             : absl::StrCat("is that of ", session.order_replicas, " replicas");
+}
+
+// Checks what of CheckGoesOn concerns the number of replicas.
+absl::Status CheckOrder(const SavedSession& saved, const SavedSession& now,
+                        int epochs) {
+  if (saved.order_replicas == now.order_replicas || saved.stopped) {
+    return absl::OkStatus();
+  }
+  const bool is_amid_epoch =
+      saved.counted.examples > 0 && !saved.remaining.empty();
+  if (!is_amid_epoch) {
+    // The epoch may be left with its validation alone.
+    const int next = saved.remaining.empty() ? saved.epoch + 1 : saved.epoch;
+    const bool begins_round =
+        BeginsRound(saved, next) && BeginsRound(now, next);
+    if (next >= epochs || begins_round) return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "data.train.auto_shard_policy: the checkpoint was taken in the middle "
+      "of ",
+      is_amid_epoch ? "an epoch" : "a pass over the examples", " whose order ",
+      DescribeOrder(saved), "; that of the job now ", DescribeOrder(now)));
+}
+
 }  // namespace
 
-absl::Status CheckSameEpoch(const SavedSession& saved, int64_t epoch_examples,
-                            int order_replicas) {
-  if (saved.epoch_examples != epoch_examples) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the checkpoint was taken in the middle of an epoch of ",
-                     saved.epoch_examples,
-                     " examples; epochs of the job now have ", epoch_examples));
+absl::Status CheckGoesOn(const SavedSession& saved, const SavedSession& now,
+                         int epochs) {
+  RETURN_IF_ERROR(CheckOrder(saved, now, epochs));
+  if (saved.counted.examples == 0 ||
+      saved.epoch_examples == now.epoch_examples) {
+    return absl::OkStatus();
   }
-  if (saved.order_replicas == order_replicas) return absl::OkStatus();
-  const auto describe = [](int replicas) {
-    return replicas == 0 ? "is the same for any number of replicas"
-                         : absl::StrCat("is that of ", replicas, " replicas");
-  };
   return absl::InvalidArgumentError(absl::StrCat(
-      "data.train.auto_shard_policy: the checkpoint was taken in the middle of "
-      "an epoch whose order ",
-      describe(saved.order_replicas), "; that of the job now ",
-      describe(order_replicas)));
+      "the checkpoint was taken in the middle of an epoch of ",
+      saved.epoch_examples, " examples; epochs of the job now have ",
+      now.epoch_examples));
 }
 
 json ToJson(const SavedSession& saved) {
@@ -328,7 +361,10 @@ json ToJson(const SavedSession& saved) {
                 {"saves", saves},
                 {"callbacks", saved.callbacks}};
   if (saved.learning_rate) value["learning_rate"] = *saved.learning_rate;
-  if (saved.order_replicas > 0) value["order_replicas"] = saved.order_replicas;
+  if (saved.order_replicas > 0) {
+    value["order_replicas"] = saved.order_replicas;
+    value["round_examples"] = saved.round_examples;
+  }
   return value;
 }
 
@@ -365,6 +401,10 @@ absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
         const int64_t replicas,
         reader.Count("order_replicas", std::numeric_limits<int>::max(), 1));
     saved.order_replicas = static_cast<int>(replicas);
+  }
+  if (value.contains("round_examples")) {
+    ASSIGN_OR_RETURN(saved.round_examples,
+                     reader.Count("round_examples", limits::kMaxExamples));
   }
   if (value.contains("learning_rate")) {
     ASSIGN_OR_RETURN(saved.learning_rate, reader.Number("learning_rate"));

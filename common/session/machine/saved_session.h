@@ -29,6 +29,9 @@ struct SavedSession {
   int64_t epoch_examples = 0;
   // See OrderReplicas.
   int order_replicas = 0;
+  // If order_replicas is above 0: examples in a round (epoch_order.h), which
+  // another number of replicas cannot finish. 0: unknown.
+  int64_t round_examples = 0;
   // The learning rate that was set; nullopt: the optimizer's schedule counts.
   std::optional<double> learning_rate;
   // This epoch's remaining positions, what is counted, and the time it took.
@@ -52,11 +55,13 @@ struct SavedSession {
   nlohmann::json callbacks = nlohmann::json::array();
 };
 
-// Whether the epoch that `saved` is in the middle of can go on as one of
-// `epoch_examples` whose order depends on `order_replicas`. InvalidArgument
-// names both values if it has other positions.
-absl::Status CheckSameEpoch(const SavedSession& saved, int64_t epoch_examples,
-                            int order_replicas);
+// Whether a job of `epochs`, whose epoch number `saved.epoch` would begin as
+// `now`, can go on from `saved` so that its epochs and rounds have all their
+// examples. InvalidArgument names both values if it has another order, which
+// may follow only where a round has ended, or if `saved` is in the middle of an
+// epoch of another length.
+absl::Status CheckGoesOn(const SavedSession& saved, const SavedSession& now,
+                         int epochs);
 
 // Doubles are restored bit by bit, except infinities and NaN, which JSON does
 // not have: they become NaN.

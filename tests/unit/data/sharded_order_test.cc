@@ -9,6 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "worker/data/epoch_order.h"
@@ -388,6 +390,20 @@ TEST(ShardedOrderTest, OrdersStayAsTheyAre) {
   EXPECT_THAT(head(Sharding::kOwnPasses, 1000), ElementsAre(36, 799, 30605));
   EXPECT_THAT(head(Sharding::kFileAfterFile, 0),
               ElementsAre(30729, 22290, 38043));
+}
+
+// Whoever takes all positions, as `coordinator data` does, runs through each
+// stream twice, not anew for each example that another replica takes.
+TEST(ShardedOrderTest, ABufferOfUnevenFilesIsReadInLinearTime) {
+  OrderOptions options = OfFiles({200'000, 1});
+  options.sharding = Sharding::kOwnFiles;
+  options.shuffle = true;
+  options.shuffle_buffer_size = 1000;
+  options.replicas = 2;
+  options.step_size = 2;
+  const absl::Time start = absl::Now();
+  EXPECT_EQ(InOrder(ExamplesOf(TakenIn(options, 0))), UpTo(200'001));
+  EXPECT_LT(absl::Now() - start, absl::Seconds(10));
 }
 
 }  // namespace

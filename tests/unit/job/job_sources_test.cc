@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/job/job_checks.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_files.h"
 #include "common/job/job_fingerprint.h"
@@ -124,9 +125,20 @@ TEST(JobSources, AreDividedForTrainingAlone) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr(absl::StrCat("data.", set,
-                                       ".auto_shard_policy: is of data.train "
-                                       "alone")));
+                                       ".auto_shard_policy: off: is of "
+                                       "data.train alone")));
   }
+}
+
+TEST(JobSources, AreDividedByAKnownPolicy) {
+  auto job = ReadWithSource("npz: {file: digits.npz}");
+  ASSERT_TRUE(job.ok()) << job.status();
+  v1::Data& data = *job->mutable_data();
+  *data.mutable_test() = data.train();
+  data.mutable_test()->set_auto_shard_policy(v1::AutoShardPolicy{77});
+  EXPECT_EQ(CheckJob(*job).message(),
+            "data.test.auto_shard_policy: 77; expected a number of "
+            "AutoShardPolicy, 0 to 3");
 }
 
 TEST(JobSources, HaveSteps) {

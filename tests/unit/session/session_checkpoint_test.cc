@@ -442,6 +442,8 @@ TEST_F(SessionCheckpointTest, RefusesADamagedState) {
     expect("/history/0/skipped_examples", steps,
            "history[0].skipped_examples: ");
     expect("/epoch_examples", steps, "epoch_examples: ");
+    expect("/order_replicas", steps, "order_replicas: ");
+    expect("/round_examples", steps, "round_examples: ");
     expect("/history/0/steps", steps, "history[0].steps: ");
   }
   expect("/steps", 1.5, "steps: ");
@@ -449,6 +451,9 @@ TEST_F(SessionCheckpointTest, RefusesADamagedState) {
   expect("/counted/states/0", "many", "counted.states: ");
   expect("/next_lease_id", 0, "next_lease_id: ");
   expect("/next_lease_id", ~uint64_t{0}, "next_lease_id: ");
+  expect("/order_replicas", "two", "order_replicas: ");
+  expect("/order_replicas", int64_t{1} << 32, "order_replicas: ");
+  expect("/round_examples", 1.5, "round_examples: ");
   expect("/epoch", int64_t{1} << 40, "epoch: ");
   expect("/epoch", 2, "history: ");
   expect("/first_epoch", -1, "first_epoch: ");

@@ -145,13 +145,18 @@ TEST_F(DatasetsTest, FileNeedsAFileForEachReplica) {
                               .message()),
               HasSubstr("lie in 1 file, "));
   EXPECT_TRUE(Open({10}, {file, "cluster.worker=1"}, /*workers=*/1).ok());
-  EXPECT_THAT(std::string(Open({10, 11},
-                               {file, "strategy=parameter_server",
-                                "cluster={worker: 3, ps: 1}"},
-                               /*workers=*/3)
-                              .status()
-                              .message()),
-              HasSubstr("lie in 2 files, but there are 3 replicas"));
+  const std::vector<std::string> servers = {file, "strategy=parameter_server",
+                                            "cluster={worker: 3, ps: 1}"};
+  std::vector<std::string> in_step = servers;
+  in_step.push_back("consistency=sync");
+  EXPECT_THAT(
+      std::string(Open({10, 11}, in_step, /*workers=*/3).status().message()),
+      HasSubstr("lie in 2 files, but there are 3 replicas"));
+  // Workers that do not step together share the files.
+  const auto shared = Open({10, 11}, servers, /*workers=*/3);
+  ASSERT_TRUE(shared.ok()) << shared.status();
+  EXPECT_EQ(shared->order.sharding, Sharding::kFileAfterFile);
+  EXPECT_THAT(CountsOf(*shared), SizeIs(21));
 }
 
 // A lease of a quarter of the examples is of two files at most.
