@@ -297,6 +297,12 @@ ProgressView JobFlow::Progress() const {
 void JobFlow::TellProgress(absl::Time now) {
   if (stage_ != Stage::kTraining || !callbacks_.hears_batches()) return;
   ProgressView progress = Progress();
+  // A file that is due at this step has the values of all workers of it, and
+  // those with large states, which come once the leases are done.
+  if (table_->HasOpenLeases() &&
+      callbacks_.StepsToSave(progress.steps_done) <= 0) {
+    return;
+  }
   // Reports of leases that are done have all states.
   if (!progress.logs.empty() && !table_->HasOpenLeases()) {
     progress.logs = Values(metrics_);

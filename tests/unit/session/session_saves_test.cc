@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -21,7 +22,10 @@
 namespace paceline {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 
 using SessionSavesTest = SessionCallbacksTest;
 
@@ -42,16 +46,20 @@ class BatchSaver final : public Callback {
     decision.saves = {
         SaveModel{absl::StrCat(end.epoch, "-", end.batch, ".keras")}};
     EXPECT_EQ(end.logs.size(), 2u);
+    logs_ = end.logs;
   }
   nlohmann::json Save() const override { return {{"count", count_}}; }
   absl::Status Restore(const ObjectReader& state) override {
     ASSIGN_OR_RETURN(count_, state.Count("count", frequency_));
     return absl::OkStatus();
   }
+  // Of the batch that was saved last.
+  const Logs& logs() const { return logs_; }
 
  private:
   const int64_t frequency_;
   int64_t count_ = 0;
+  Logs logs_;
 };
 
 class SessionBatchSavesTest : public SessionCallbacksTest {
@@ -113,6 +121,29 @@ TEST_F(SessionBatchSavesTest, ABatchThatEndsAnEpochIsSavedWithTheEpoch) {
               ElementsAre("50: 0-49.keras", "100: 0-99.keras",
                           "150: 1-49.keras", "200: 1-99.keras"));
   EXPECT_TRUE(session_->ended());
+}
+
+TEST_F(SessionBatchSavesTest, TheBatchHasTheValuesOfAllItsWorkers) {
+  options_.tasks = {{kWorker0, "host-a:1"}, {kWorker1, "host-b:1"}};
+  options_.job.set_strategy(v1::STRATEGY_MULTI_WORKER_MIRRORED);
+  auto callback = std::make_unique<BatchSaver>(1);
+  const BatchSaver& saver = *callback;
+  Use(std::move(callback));
+  Create();
+  for (const ExpectedTask& task : options_.tasks) {
+    ASSERT_TRUE(Register(task.id).ok());
+    ASSERT_TRUE(AwaitStart(task.id).ok());
+  }
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease && Acquire(kWorker1));
+  const auto half = static_cast<int64_t>(lease->end() - lease->begin()) / 2;
+  v1::LeaseReport report = ReportOf(*lease, half);
+  ASSERT_TRUE(Beat(kWorker0, {report}).ok());
+  EXPECT_THAT(saver.logs(), IsEmpty()) << "worker-1 has not reported";
+  report.mutable_sums()->set_states(0, 3 * report.sums().states(0));
+  ASSERT_TRUE(Beat(kWorker1, {report}).ok());
+  EXPECT_EQ(Taken(), "1: 0-0.keras");
+  EXPECT_THAT(saver.logs(), Contains(Pair("loss", 4)));
 }
 
 TEST_F(SessionBatchSavesTest, OpenLeasesAreFinishedBefore) {
