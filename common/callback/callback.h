@@ -245,7 +245,9 @@ class Callback {
 
   // The steps after which it asks for a file of the model, counted from those
   // that BatchEnded has told of; at least 1. A group of steps ends there, so
-  // that the file has the model after just these. nullopt: after none.
+  // that the file has the model after just these; it may come later where steps
+  // are lost with their worker, of which BatchEnded does not tell. nullopt:
+  // after none.
   virtual std::optional<int64_t> steps_to_save() const { return std::nullopt; }
 
   // Whether validation is to see the averages of the variables in their place.

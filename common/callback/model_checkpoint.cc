@@ -52,9 +52,10 @@ const FieldTable<ModelCheckpoint>& ModelCheckpoint::Fields() {
        MonitorField(),
        Optional("verbose", &ModelCheckpoint::verbose, AtLeast(0),
                 "1: says what it does."),
-       Optional("save_best_only", &ModelCheckpoint::save_best_only,
-                "Whether only epochs count whose watched value is the best so "
-                "far."),
+       Optional(
+           "save_best_only", &ModelCheckpoint::save_best_only,
+           "Whether the model is saved only where the watched value is the "
+           "best so far. Within an epoch there is none of validation."),
        Optional("save_weights_only", &ModelCheckpoint::save_weights_only,
                 "Whether the file has only the variables and the optimizer's "
                 "state."),

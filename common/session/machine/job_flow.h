@@ -182,7 +182,9 @@ class JobFlow {
   bool CheckpointDueAfterEpoch() const;
   // Steps that may be leased before the next checkpoint is due.
   int64_t StepsToCheckpoint() const;
-  // Steps that may be leased before a callback asks for a file of the model.
+  // Steps that may be leased before a callback asks for a file of the model; at
+  // least one more if it has not heard of steps whose values were lost with
+  // their worker.
   int64_t StepsToSave() const;
   // Steps that may be leased now.
   int64_t StepsToLease() const;
