@@ -29,7 +29,7 @@ STEPS = {"plain": (SIDE, ""),
                        "RandomZoom: {height_factor: 0.2, width_factor: 0.2}, RandomContrast: {factor: 0.2}]")}
 
 
-def write_images(folder, count):
+def write_images(folder, count, classes):
     """Run by the peer's Python, which has an encoder."""
     import tensorflow as tf  # pylint: disable=import-outside-toplevel
     with gzip.open(FASHION_MNIST) as file:
@@ -40,9 +40,17 @@ def write_images(folder, count):
         noise = (tf.image.resize(generator.normal([188, 250, 3], 0, 30), [375, 500]) +
                  generator.normal([375, 500, 3], 0, 6))
         image = tf.cast(tf.clip_by_value(picture * 0.7 + 40 + noise, 0, 255), tf.uint8)
-        class_folder = f"{folder}/class_{index % 10}"
+        class_folder = f"{folder}/class_{index % classes}"
         os.makedirs(class_folder, exist_ok=True)
         tf.io.write_file(f"{class_folder}/{index:06}.jpg", tf.io.encode_jpeg(image, quality=92))
+
+
+def write(tensorflow_python, folder, count, classes=10):
+    """Writes so many images below `folder`, in folders of classes."""
+    subprocess.run([tensorflow_python, __file__, "--tensorflow-python", "-", "--write", folder,
+                    "--images", str(count), "--classes", str(classes)],
+                   env=peer_process.peer_environment(), stderr=subprocess.DEVNULL,
+                   timeout=peer_process.TIMEOUT_SECONDS, check=True)
 
 
 def run(*command):
@@ -86,14 +94,13 @@ def main():
     parser.add_argument("--images", type=int, default=1000)
     parser.add_argument("--only", choices=STEPS, default=None)
     parser.add_argument("--write", help=argparse.SUPPRESS)
+    parser.add_argument("--classes", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.write:
-        return write_images(arguments.write, arguments.images)
+        return write_images(arguments.write, arguments.images, arguments.classes)
 
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([arguments.tensorflow_python, __file__, "--tensorflow-python", "-", "--write", folder,
-                        "--images", str(arguments.images)], env=peer_process.peer_environment(),
-                       stderr=subprocess.DEVNULL, timeout=peer_process.TIMEOUT_SECONDS, check=True)
+        write(arguments.tensorflow_python, folder, arguments.images)
         print(f"Median (quartiles) of {arguments.pairs} interleaved runs\n")
         print("| work | reader | images a second | ours over it |\n|---|---|---|---|")
         for kind in [arguments.only] if arguments.only else STEPS:

@@ -26,28 +26,30 @@ IMAGES = 400
 CLASSES = {0: "Cat", 1: "Dog"}  # T-shirts and trousers
 
 
-def pictures(images):
+def pictures(images, size):
     """In colour, as large as the model wants them, from 0 to 255."""
-    return tf.image.resize(np.repeat(255 * images, 3, axis=-1), (SIZE, SIZE)).numpy()
+    return tf.image.resize(np.repeat(255 * images, 3, axis=-1), (size, size)).numpy()
 
 
-def make_base(path, images, labels):
+def make_base(path, images, labels, size=SIZE, alpha=0.35):
+    """Trains a base on these classes."""
     keras.utils.set_random_seed(1)
-    base = keras.applications.MobileNetV2((SIZE, SIZE, 3), alpha=0.35, include_top=False, weights=None)
+    base = keras.applications.MobileNetV2((size, size, 3), alpha=alpha, include_top=False, weights=None)
     for layer in base.layers:
         if isinstance(layer, keras.layers.BatchNormalization):
             layer.momentum = 0.9  # since there are few steps
     head = [keras.layers.GlobalAveragePooling2D(), keras.layers.Dense(10)]
     model = keras.Sequential([base, *head])
     model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-    model.fit(pictures(images) / 127.5 - 1, labels, batch_size=32, epochs=3, verbose=0)
+    model.fit(pictures(images, size) / 127.5 - 1, labels, batch_size=32, epochs=3, verbose=0)
     base.save(path)
 
 
-def write_images(folder, images, labels):
-    for label, name in CLASSES.items():
+def write_images(folder, images, labels, size=SIZE, classes=None):
+    """A folder of JPEG files for each class, by its name."""
+    for label, name in (classes or CLASSES).items():
         (folder / name).mkdir(parents=True)
-        for i, picture in enumerate(pictures(images[labels == label])):
+        for i, picture in enumerate(pictures(images[labels == label], size)):
             data = tf.io.encode_jpeg(tf.cast(picture, tf.uint8), quality=95)
             tf.io.write_file(str(folder / name / f"{i}.jpg"), data)
 
