@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstddef>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/crc32c.h"
@@ -22,9 +23,12 @@ std::string Masked(absl::string_view bytes) {
   return BytesOf(MaskCrc32c(ExtendCrc32c(0, {data, bytes.size()})));
 }
 
-std::string Framed(const std::string& data) {
+// In the memory of `data`, which may be large, if it fits.
+std::string Framed(std::string data) {
   const std::string size = BytesOf(uint64_t{data.size()});
-  return absl::StrCat(size, Masked(size), data, Masked(data));
+  const std::string checksum = Masked(data);
+  data.insert(0, absl::StrCat(size, Masked(size)));
+  return data.append(checksum);
 }
 
 // --- Protobuf's encoding -----------------------------------------------------
@@ -44,9 +48,11 @@ std::string Key(int field, WireType type) {
   return Varint(static_cast<uint64_t>(field) << 3 | type);
 }
 
-// A string, bytes or a message.
-std::string Bytes(int field, absl::string_view value) {
-  return absl::StrCat(Key(field, kBytes), Varint(value.size()), value);
+// A string, bytes or a message. In the memory of `value`, which may be large,
+// if it fits.
+std::string Bytes(int field, std::string value) {
+  value.insert(0, absl::StrCat(Key(field, kBytes), Varint(value.size())));
+  return value;
 }
 
 std::string Whole(int field, uint64_t value) {
@@ -57,27 +63,30 @@ std::string Whole(int field, uint64_t value) {
 
 enum ElementType { kFloatType = 1, kDoubleType = 2, kStringType = 7 };
 
-std::string Event(double wall_time, int64_t step, const std::string& rest) {
+std::string Event(double wall_time, int64_t step, std::string rest) {
   // Proto3 leaves zeros out.
-  return Framed(absl::StrCat(
-      Key(1, kDouble), BytesOf(wall_time),
-      step == 0 ? "" : Whole(2, static_cast<uint64_t>(step)), rest));
+  rest.insert(
+      0, absl::StrCat(Key(1, kDouble), BytesOf(wall_time),
+                      step == 0 ? "" : Whole(2, static_cast<uint64_t>(step))));
+  return Framed(std::move(rest));
 }
 
 // A Summary with one value. `dimensions`: the sizes of a tensor; `content`: the
 // fields of a TensorProto that have its elements. `plugin`: a
 // SummaryMetadata.PluginData.
 std::string Summary(absl::string_view tag, ElementType type,
-                    absl::Span<const uint64_t> dimensions,
-                    const std::string& content, const std::string& plugin) {
+                    absl::Span<const uint64_t> dimensions, std::string content,
+                    std::string plugin) {
   std::string shape;
   for (const uint64_t size : dimensions) {
     absl::StrAppend(&shape, Bytes(2, Whole(1, size)));
   }
-  const std::string tensor = absl::StrCat(Whole(1, static_cast<uint64_t>(type)),
-                                          Bytes(2, shape), content);
-  return Bytes(5, Bytes(1, absl::StrCat(Bytes(1, tag), Bytes(8, tensor),
-                                        Bytes(9, Bytes(1, plugin)))));
+  content.insert(0, absl::StrCat(Whole(1, static_cast<uint64_t>(type)),
+                                 Bytes(2, std::move(shape))));
+  std::string value = Bytes(8, std::move(content));
+  value.insert(0, Bytes(1, std::string(tag)));
+  value.append(Bytes(9, Bytes(1, std::move(plugin))));
+  return Bytes(5, Bytes(1, std::move(value)));
 }
 
 }  // namespace
@@ -104,7 +113,7 @@ std::string HistogramRecord(double wall_time, int64_t step,
   }
   return Event(wall_time, step,
                Summary(tag, kDoubleType, {histogram.size(), 3},
-                       Bytes(4, content), Bytes(1, "histograms")));
+                       Bytes(4, std::move(content)), Bytes(1, "histograms")));
 }
 
 std::string ImageRecord(double wall_time, int64_t step, absl::string_view tag,
@@ -117,14 +126,15 @@ std::string ImageRecord(double wall_time, int64_t step, absl::string_view tag,
     absl::StrAppend(&content, Bytes(8, image));
   }
   return Event(wall_time, step,
-               Summary(tag, kStringType, {images.size() + 2}, content,
-                       Bytes(1, "images")));
+               Summary(tag, kStringType, {images.size() + 2},
+                       std::move(content), Bytes(1, "images")));
 }
 
 std::string ModelRecord(double wall_time, absl::string_view json) {
   return Event(
       wall_time, 0,
-      Summary("keras", kStringType, /*dimensions=*/{}, Bytes(8, json),
+      Summary("keras", kStringType, /*dimensions=*/{},
+              Bytes(8, std::string(json)),
               absl::StrCat(Bytes(1, "graph_keras_model"), Bytes(2, "1"))));
 }
 

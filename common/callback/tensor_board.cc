@@ -33,7 +33,10 @@ const FieldTable<TensorBoard>& TensorBoard::Fields() {
        Optional("histogram_freq", &TensorBoard::histogram_freq, AtLeast(0),
                 "After how many epochs histograms of the variables are "
                 "written, the first epoch included; 0: never. A checkpoint is "
-                "taken for them."),
+                "taken for each, which `checkpoint.keep` counts, so older "
+                "ones of the job may be deleted for it. Parameter servers on "
+                "several machines must share the output folder if its path is "
+                "absolute."),
        Optional("write_graph", &TensorBoard::write_graph,
                 "Whether the model is written, for the page of graphs."),
        Optional("write_images", &TensorBoard::write_images,
@@ -70,12 +73,16 @@ void TensorBoard::EpochBegan(const EpochStart& /*start*/, Decision& decision) {
 }
 
 void TensorBoard::BatchEnded(const BatchEnd& end, Decision& decision) {
+  steps_since_point_ += end.count;
+  seconds_since_point_ += end.seconds;
   const std::optional<int64_t> step = update_freq.StepIn(end);
   if (!step) return;
   WriteScalars train{TrainFolder(), *step, {}};
-  if (write_steps_per_second && end.seconds > 0) {
-    train.scalars.emplace_back("batch_steps_per_second",
-                               static_cast<double>(end.count) / end.seconds);
+  if (write_steps_per_second && seconds_since_point_ > 0) {
+    train.scalars.emplace_back(
+        "batch_steps_per_second",
+        static_cast<double>(std::exchange(steps_since_point_, 0)) /
+            std::exchange(seconds_since_point_, 0));
   }
   for (const auto& [key, value] : end.logs) {
     train.scalars.emplace_back(absl::StrCat("batch_", key), value);

@@ -24,7 +24,8 @@ class FieldTable;
 // of a group of steps, only the last that has points gets them.
 // `write_steps_per_second` adds the key steps_per_second to both: of an epoch,
 // the updates in the time that it took with its validation; of a batch, the
-// steps in the time that its group took. With `histogram_freq`, "train" has the
+// steps since the last such point in the time that their groups took. With
+// `histogram_freq`, "train" has the
 // variables at the ends of epochs, which the leader reads from a checkpoint.
 class TensorBoard final : public Callback {
  public:
@@ -55,6 +56,9 @@ class TensorBoard final : public Callback {
   std::string TrainFolder() const;
 
   bool has_graph_ = false;
+  // Since the last point of batch_steps_per_second.
+  int64_t steps_since_point_ = 0;
+  double seconds_since_point_ = 0;
 };
 
 }  // namespace paceline

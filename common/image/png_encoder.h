@@ -10,8 +10,7 @@
 namespace paceline {
 
 // `channels`: of the pixels, 1 for gray, 3 for RGB or 4 with alpha.
-// InvalidArgument if PNG
-// cannot hold the image, such as one without pixels.
+// InvalidArgument if PNG cannot hold the image, such as one without pixels.
 absl::StatusOr<std::string> EncodePng(const PixelBuffer& pixels, int channels);
 
 }  // namespace paceline

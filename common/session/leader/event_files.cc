@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <utility>
 
@@ -66,18 +67,29 @@ double EventFiles::WallTime() const {
   return absl::ToDoubleSeconds(clock_() - absl::UnixEpoch());
 }
 
+absl::StatusOr<EventFiles::File> EventFiles::CreateFile(const std::string& name,
+                                                        size_t number) {
+  for (;; ++number) {
+    File file;
+    file.path = absl::StrFormat("%s.%d.v2", name, number);
+    file.descriptor = FileDescriptor(
+        open(file.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (file.descriptor.is_open()) return file;
+    if (errno != EEXIST) return ErrnoError("cannot write", file.path);
+  }
+}
+
 absl::StatusOr<EventFiles::File*> EventFiles::FileIn(
     const std::string& folder) {
   const auto found = files_.find(folder);
   if (found != files_.end()) return &found->second;
   RETURN_IF_ERROR(MakeDirectories(folder));
-  File file;
-  file.path = absl::StrFormat("%s/events.out.tfevents.%010d.%s.%d.%d.v2",
-                              folder, absl::ToUnixSeconds(clock_()), HostName(),
-                              getpid(), files_.size());
-  file.descriptor = FileDescriptor(
-      open(file.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!file.descriptor.is_open()) return ErrnoError("cannot write", file.path);
+  ASSIGN_OR_RETURN(
+      File file,
+      CreateFile(
+          absl::StrFormat("%s/events.out.tfevents.%010d.%s.%d", folder,
+                          absl::ToUnixSeconds(clock_()), HostName(), getpid()),
+          files_.size()));
   RETURN_IF_ERROR(
       WriteAll(file.descriptor, file.path, VersionRecord(WallTime())));
   return &files_.emplace(folder, std::move(file)).first->second;

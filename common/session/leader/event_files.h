@@ -2,6 +2,7 @@
 #ifndef PACELINE_COMMON_SESSION_LEADER_EVENT_FILES_H_
 #define PACELINE_COMMON_SESSION_LEADER_EVENT_FILES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -22,8 +23,9 @@
 namespace paceline {
 
 // Each run gets a new file, once something is written to it. A resumed job
-// repeats steps that an earlier file of the run has; TensorBoard then shows
-// those of the later file. Thread-safe. Blocks on the disk. Errors name the
+// repeats steps that an earlier file of the run has; TensorBoard's data server,
+// which it runs by default, then shows those of the later file, and its reader
+// in Python both. Thread-safe. Blocks on the disk. Errors name the
 // file.
 class EventFiles {
  public:
@@ -49,6 +51,10 @@ class EventFiles {
     FileDescriptor descriptor;
   };
 
+  // A new file whose name ends with this number, or with the next that no file
+  // has: phases of one process may begin within a second.
+  static absl::StatusOr<File> CreateFile(const std::string& name,
+                                         size_t number);
   double WallTime() const;
   absl::Status Append(const std::string& folder, absl::string_view records);
   absl::StatusOr<File*> FileIn(const std::string& folder)

@@ -275,8 +275,8 @@ Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
 
 void Leader::RepeatSaves(std::ostream& warnings) {
   for (const CheckpointOutput& save : restored_saves_) {
-    const absl::Status made =
-        MakeOutput(output_places_, options_.restore_path, save);
+    const absl::Status made = MakeOutput(output_places_, options_.restore_path,
+                                         save, [] { return false; });
     if (!made.ok()) warnings << "warning: " << made.message() << "\n";
   }
 }

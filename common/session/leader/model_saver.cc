@@ -45,7 +45,7 @@ absl::Status AddOutput(const absl::Status& status, const OutputPlaces& places,
 
 // Atomically: there is no half of a file at any time.
 absl::Status Make(const OutputPlaces& places, const std::string& folder,
-                  const SaveModel& save) {
+                  const SaveModel& save, absl::FunctionRef<bool()> /*stops*/) {
   const std::string path = PathOf(places, save.path);
   RETURN_IF_ERROR(MakeDirectories(path.substr(0, path.rfind('/'))));
   return ExportCheckpoint(folder, save.is_weights_only ? "weights" : "keras",
@@ -53,18 +53,21 @@ absl::Status Make(const OutputPlaces& places, const std::string& folder,
 }
 
 absl::Status Make(const OutputPlaces& places, const std::string& folder,
-                  const WriteWeights& weights) {
+                  const WriteWeights& weights,
+                  absl::FunctionRef<bool()> stops) {
   return WriteWeightSummaries(folder, places.graph, weights,
                               PathOf(places, weights.folder),
-                              places.event_files);
+                              places.event_files, stops);
 }
 
 }  // namespace
 
 absl::Status MakeOutput(const OutputPlaces& places, const std::string& folder,
-                        const CheckpointOutput& output) {
+                        const CheckpointOutput& output,
+                        absl::FunctionRef<bool()> stops) {
   const absl::Status made = std::visit(
-      [&](const auto& each) { return Make(places, folder, each); }, output);
+      [&](const auto& each) { return Make(places, folder, each, stops); },
+      output);
   return AddOutput(made, places, output);
 }
 
@@ -102,17 +105,20 @@ void ModelSaver::GiveUp(const std::vector<CheckpointOutput>& saves,
 void ModelSaver::Write(const std::string& folder,
                        const std::vector<CheckpointOutput>& saves) {
   for (const CheckpointOutput& save : saves) {
-    {
-      MutexLock lock(mutex_);
-      if (is_stopping_) return;
-    }
-    const absl::Status status = MakeOutput(places_, folder, save);
+    if (IsStopping()) return;
+    const absl::Status status =
+        MakeOutput(places_, folder, save, [this] { return IsStopping(); });
     MutexLock lock(mutex_);
     results_.push_back(status);
     if (!status.ok()) break;
   }
   MutexLock lock(mutex_);
   is_written_ = true;
+}
+
+bool ModelSaver::IsStopping() {
+  MutexLock lock(mutex_);
+  return is_stopping_;
 }
 
 void ModelSaver::Poll() {

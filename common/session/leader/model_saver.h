@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "common/base/mutex.h"
 #include "common/callback/callback.h"
@@ -17,18 +18,21 @@
 
 namespace paceline {
 
-// What makes outputs of checkpoints writes to. All must outlive the calls.
+// What makes outputs of checkpoints writes to. What it refers to must outlive
+// the calls.
 struct OutputPlaces {
-  const std::string& output_dir;
+  std::string output_dir;
   // Of the job's model.
   const Graph& graph;
   EventFiles& event_files;
 };
 
 // Makes an output of the checkpoint in `folder`. Errors name what cannot be
-// written. Thread-safe. Blocks.
+// written. Cancelled soon after `stops` says so, for which histograms and
+// images ask it; the file of a model is completed. Thread-safe. Blocks.
 absl::Status MakeOutput(const OutputPlaces& places, const std::string& folder,
-                        const CheckpointOutput& output);
+                        const CheckpointOutput& output,
+                        absl::FunctionRef<bool()> stops);
 
 // Makes outputs on a thread of its own while training goes on. Not thread-safe:
 // used by the leader's thread.
@@ -40,7 +44,8 @@ class ModelSaver {
 
   ModelSaver(const OutputPlaces& places, Saved saved)
       : places_(places), saved_(std::move(saved)) {}
-  // Blocks until the output that is being made is there. Begins no other one.
+  // Blocks until the file of a model that is being made is there. Begins no
+  // other output, and stops histograms and images after a piece of a variable.
   ~ModelSaver();
 
   // Makes the outputs of the checkpoint in `folder`, which must stay until
@@ -61,6 +66,7 @@ class ModelSaver {
   // The thread: makes the outputs until one fails.
   void Write(const std::string& folder,
              const std::vector<CheckpointOutput>& saves);
+  bool IsStopping();
 
   const OutputPlaces places_;
   const Saved saved_;

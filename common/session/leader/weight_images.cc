@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/image/pixel_buffer.h"
 #include "common/image/png_encoder.h"
@@ -42,9 +43,11 @@ std::optional<WeightImageLayout> LayOutWeightImages(const Shape& shape) {
     case 3:
       layout.size = {sizes[0], sizes[1]};
       layout.count = std::min(sizes[2], kMaxWeightImages);
+      layout.period = sizes[2];
+      layout.drawn = layout.count;
       layout.image_stride = 1;
-      layout.row_stride = sizes[1] * sizes[2];
-      layout.column_stride = sizes[2];
+      layout.row_stride = sizes[1] * layout.count;
+      layout.column_stride = layout.count;
       return layout;
     case 4:
       if (sizes[3] != 3 && sizes[3] != 4) return std::nullopt;
@@ -52,6 +55,8 @@ std::optional<WeightImageLayout> LayOutWeightImages(const Shape& shape) {
       layout.count = std::min(sizes[0], kMaxWeightImages);
       layout.channels = static_cast<int>(sizes[3]);
       layout.image_stride = sizes[1] * sizes[2] * sizes[3];
+      layout.period = sizes[0] * layout.image_stride;
+      layout.drawn = layout.count * layout.image_stride;
       layout.row_stride = sizes[2] * sizes[3];
       layout.column_stride = sizes[3];
       return layout;
@@ -60,8 +65,24 @@ std::optional<WeightImageLayout> LayOutWeightImages(const Shape& shape) {
   }
 }
 
+absl::Status CheckWeightImages(const WeightImageLayout& layout) {
+  if (layout.ElementCount() <= kMaxWeightImageElements) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      layout.ElementCount(), " elements to draw; expected at most ",
+      kMaxWeightImageElements));
+}
+
+void AppendDrawn(const WeightImageLayout& layout, int64_t begin,
+                 absl::Span<const float> values, std::vector<float>& drawn) {
+  int64_t in_period = begin % layout.period;
+  for (const float value : values) {
+    if (in_period < layout.drawn) drawn.push_back(value);
+    if (++in_period == layout.period) in_period = 0;
+  }
+}
+
 absl::StatusOr<std::vector<std::string>> EncodeWeightImages(
-    const WeightImageLayout& layout, absl::Span<const float> values) {
+    const WeightImageLayout& layout, absl::Span<const float> drawn) {
   PixelBuffer pixels;
   pixels.Resize(layout.size, layout.channels);
   std::vector<std::string> images;
@@ -72,7 +93,7 @@ absl::StatusOr<std::vector<std::string>> EncodeWeightImages(
         const int64_t first = i * layout.image_stride + y * layout.row_stride +
                               x * layout.column_stride;
         for (int c = 0; c < layout.channels; ++c) {
-          *pixel++ = ByteOf(values[first + c]);
+          *pixel++ = ByteOf(drawn[first + c]);
         }
       }
     }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "common/callback/callback.h"
 #include "common/model/graph.h"
@@ -21,12 +22,18 @@ std::vector<std::string> WeightPathsOf(const Graph& graph);
 // Appends a histogram of each variable of the checkpoint in `folder`, and its
 // images if it is asked for them, to the event file of `run`, a folder. The
 // checkpoint must be one of `graph`. Variables are read one after the other, in
-// pieces for their histograms, whole for their images. Warns of images that PNG
-// cannot hold. Errors are those of CheckpointReader and of EventFiles. Blocks
-// on the disk.
+// pieces; of one that is drawn, at most kMaxWeightImageElements are in memory.
+// With step 0, which TensorBoard always has, warns of each variable that
+// CheckWeightImages or PNG refuses; it has no image at any step.
+//
+// FailedPrecondition, before anything is written, if `folder` lacks a shard's
+// file. Cancelled if `stops`, which is asked before each piece, says so; the
+// first piece of a shard's file also takes reading that for its CRC-32. Other
+// errors are those of CheckpointReader and of EventFiles. Blocks on the disk.
 absl::Status WriteWeightSummaries(const std::string& folder, const Graph& graph,
                                   const WriteWeights& weights,
-                                  const std::string& run, EventFiles& files);
+                                  const std::string& run, EventFiles& files,
+                                  absl::FunctionRef<bool()> stops);
 
 }  // namespace paceline
 

@@ -145,6 +145,18 @@ TEST(TensorBoard, WritesTheSpeed) {
   EXPECT_THAT(PointsOf(list->BatchEnded(
                   {.count = 4, .steps = 13, .logs = logs, .seconds = 0})),
               ElementsAre("logs/train batch_loss 12 1"));
+  // Those steps wait for the next point, as do those of a group without one.
+  EXPECT_THAT(PointsOf(list->BatchEnded(
+                  {.count = 1, .steps = 14, .logs = logs, .seconds = 0.5})),
+              ElementsAre());
+  EXPECT_THAT(PointsOf(list->BatchEnded(
+                  {.count = 3, .steps = 17, .logs = logs, .seconds = 0.5})),
+              ElementsAre("logs/train batch_steps_per_second 16 8",
+                          "logs/train batch_loss 16 1"));
+  EXPECT_THAT(PointsOf(list->BatchEnded(
+                  {.count = 3, .steps = 20, .logs = logs, .seconds = 1})),
+              ElementsAre("logs/train batch_steps_per_second 20 3",
+                          "logs/train batch_loss 20 1"));
   EXPECT_THAT(PointsOf(list->EpochEnded({.epoch = 2,
                                          .logs = logs,
                                          .learning_rate = 0.125,

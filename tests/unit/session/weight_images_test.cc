@@ -1,6 +1,7 @@
 // Variables as images, beside those of Keras and TensorFlow.
 #include "common/session/leader/weight_images.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,6 +18,7 @@ namespace paceline {
 namespace {
 
 using nlohmann::json;
+using ::testing::HasSubstr;
 
 // [height, width, channels], as lists.
 json PixelsOf(const std::string& png, int channels) {
@@ -38,6 +40,18 @@ json PixelsOf(const std::string& png, int channels) {
   return rows;
 }
 
+// What is drawn of the values, which come in two pieces.
+std::vector<float> DrawnOf(const WeightImageLayout& layout,
+                           const std::vector<float>& values) {
+  const auto all = absl::MakeSpan(values);
+  const size_t half = values.size() / 2;
+  std::vector<float> drawn;
+  AppendDrawn(layout, 0, all.first(half), drawn);
+  AppendDrawn(layout, static_cast<int64_t>(half), all.subspan(half), drawn);
+  EXPECT_EQ(static_cast<int64_t>(drawn.size()), layout.ElementCount());
+  return drawn;
+}
+
 TEST(WeightImages, AreThoseOfKeras) {
   const auto text = ReadFile(
       PACELINE_SOURCE_DIR "/tests/interop/tensor_board_expected.json", 1 << 20);
@@ -53,7 +67,7 @@ TEST(WeightImages, AreThoseOfKeras) {
     EXPECT_EQ(layout->size.height, picture.at("height").get<int64_t>());
     EXPECT_EQ(layout->size.width, picture.at("width").get<int64_t>());
     const auto images = EncodeWeightImages(
-        *layout, each.at("values").get<std::vector<float>>());
+        *layout, DrawnOf(*layout, each.at("values").get<std::vector<float>>()));
     ASSERT_TRUE(images.ok()) << images.status();
     ASSERT_EQ(images->size(), picture.at("images").size());
     for (size_t i = 0; i < images->size(); ++i) {
@@ -76,6 +90,22 @@ TEST(WeightImages, NoNumberIsBlack) {
 TEST(WeightImages, ThereIsNoneWithoutElements) {
   EXPECT_FALSE(LayOutWeightImages({0}));
   EXPECT_FALSE(LayOutWeightImages({3, 0, 2}));
+}
+
+TEST(WeightImages, OnlyWhatIsDrawnCounts) {
+  for (const Shape& shape :
+       {Shape{2048, 2048}, Shape{1024, 1024, 5000}, Shape{9, 1024, 256, 4}}) {
+    EXPECT_TRUE(CheckWeightImages(*LayOutWeightImages(shape)).ok())
+        << ShapeToString(shape);
+  }
+  for (const Shape& shape :
+       {Shape{2049, 2048}, Shape{2048, 1024, 3}, Shape{3, 1024, 512, 3}}) {
+    const absl::Status refused = CheckWeightImages(*LayOutWeightImages(shape));
+    EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument)
+        << ShapeToString(shape);
+    EXPECT_THAT(std::string(refused.message()),
+                HasSubstr("expected at most 4194304"));
+  }
 }
 
 // libpng has a limit on the number of rows.

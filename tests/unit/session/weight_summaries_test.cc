@@ -41,7 +41,8 @@ class WeightSummariesTest : public CheckpointTest {
 
   absl::Status Write(const std::string& checkpoint, bool has_images) {
     return WriteWeightSummaries(checkpoint, graph_,
-                                {"", /*step=*/4, has_images}, run(), files_);
+                                {"", /*step=*/4, has_images}, run(), files_,
+                                [this] { return pieces_left_-- == 0; });
   }
   std::string run() const { return directory_ + "/logs/train"; }
 
@@ -76,12 +77,15 @@ class WeightSummariesTest : public CheckpointTest {
   static std::string ExpectedImage(const std::string& path,
                                    const VariableSpec& variable) {
     const WeightImageLayout layout = *LayOutWeightImages(variable.shape);
+    // All of its elements are drawn.
     return ImageRecord(kTime, 4, path + "/image", layout.size.height,
                        layout.size.width,
                        *EncodeWeightImages(layout, ValuesOf(variable)));
   }
 
   Graph graph_;
+  // It stops after so many pieces; negative: never.
+  int pieces_left_ = -1;
   EventFiles files_{[] { return absl::UnixEpoch() + absl::Seconds(kTime); }};
 };
 
@@ -125,6 +129,31 @@ TEST_F(WeightSummariesTest, ACheckpointOfAnotherModelIsRefused) {
   const absl::Status written = Write(checkpoint, /*has_images=*/false);
   EXPECT_EQ(written.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(written.message()), HasSubstr("dense/bias"));
+  EXPECT_FALSE(std::filesystem::exists(run()));
+}
+
+TEST_F(WeightSummariesTest, StopsBetweenPieces) {
+  const std::string checkpoint = WriteCheckpoint(17);
+  // Each of these variables is read twice, in one piece.
+  pieces_left_ = 3;
+  EXPECT_EQ(Write(checkpoint, /*has_images=*/false).code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_EQ(Written(),
+            VersionRecord(kTime) +
+                Expected("sequential/dense/kernel", graph_.variables[0]));
+}
+
+TEST_F(WeightSummariesTest, FilesOnOtherMachinesAreRefused) {
+  const std::string checkpoint = WriteCheckpoint(17);
+  const std::string missing = ShardFileName(1, 2);
+  ASSERT_TRUE(std::filesystem::remove(checkpoint + "/" + missing));
+  const absl::Status written = Write(checkpoint, /*has_images=*/false);
+  EXPECT_EQ(written.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(std::string(written.message()),
+            "histogram_freq needs " + missing + ", which is not in " +
+                checkpoint +
+                "; expected parameter servers on the leader's machine, or with "
+                "an output folder that they share");
   EXPECT_FALSE(std::filesystem::exists(run()));
 }
 
