@@ -31,35 +31,6 @@ bool HasChecksum(absl::string_view bytes) {
          LittleEndian<uint32_t>(bytes.data() + bytes.size());
 }
 
-// Reads headers in ascending order. Those of small records come many at a time;
-// contents of large records are not read.
-class HeaderReader {
- public:
-  explicit HeaderReader(const StableFile& file) : file_(file) {}
-
-  // The header at `offset`; less at the end of the file.
-  absl::StatusOr<absl::string_view> At(int64_t offset) {
-    const int64_t left = file_.size_bytes() - offset;
-    const int64_t size = std::min(kHeaderBytes, left);
-    const int64_t end = begin_ + static_cast<int64_t>(window_.size());
-    if (offset + size > end) {
-      const bool is_near = offset - begin_ <= kWindowBytes;
-      begin_ = offset;
-      window_.resize(std::min(left, is_near ? kWindowBytes : kHeaderBytes));
-      RETURN_IF_ERROR(file_.ReadAt(offset, window_.data(),
-                                   static_cast<int64_t>(window_.size())));
-    }
-    return absl::string_view(window_).substr(offset - begin_, size);
-  }
-
- private:
-  static constexpr int64_t kWindowBytes = 64 << 10;
-
-  const StableFile& file_;
-  int64_t begin_ = 0;
-  std::string window_;
-};
-
 }  // namespace
 
 absl::StatusOr<TfrecordFile> TfrecordFile::Open(const std::string& path,
@@ -71,10 +42,15 @@ absl::StatusOr<TfrecordFile> TfrecordFile::Open(const std::string& path,
 }
 
 absl::Status TfrecordFile::FindRecords() {
-  HeaderReader headers(file_);
+  // Headers of small records come many at a time; contents of large ones are
+  // not read.
+  FileWindow window;
   int64_t offset = 0;
   while (offset < file_.size_bytes()) {
-    ASSIGN_OR_RETURN(const absl::string_view header, headers.At(offset));
+    // Less at the end of a file that is cut.
+    const int64_t bytes = std::min(kHeaderBytes, file_.size_bytes() - offset);
+    ASSIGN_OR_RETURN(const absl::string_view header,
+                     window.At(file_, offset, bytes));
     if (offset == 0 && absl::StartsWith(header, "\x1f\x8b")) {
       return absl::InvalidArgumentError(
           absl::StrCat(path(),

@@ -52,6 +52,17 @@ json SaveToJson(const SaveModel& save) {
   return entry;
 }
 
+// A model's file is an array, and what goes to an event file an object.
+json SaveToJson(const CheckpointOutput& save) {
+  if (const auto* const model = std::get_if<SaveModel>(&save)) {
+    return SaveToJson(*model);
+  }
+  const auto& weights = std::get<WriteWeights>(save);
+  return {{"folder", weights.folder},
+          {"step", weights.step},
+          {"has_images", weights.has_images}};
+}
+
 json EpochToJson(const EpochRecord& record) {
   return {{"epoch", record.epoch},
           {"logs", LogsToJson(record.logs)},
@@ -62,17 +73,6 @@ json EpochToJson(const EpochRecord& record) {
           {"skipped_examples", record.skipped_examples},
           {"skipped_validation_examples", record.skipped_validation_examples},
           {"seconds", record.seconds}};
-}
-
-// A model's file is an array, and what goes to an event file an object.
-json SaveToJson(const CheckpointOutput& save) {
-  if (const auto* const model = std::get_if<SaveModel>(&save)) {
-    return SaveToJson(*model);
-  }
-  const auto& weights = std::get<WriteWeights>(save);
-  return {{"folder", weights.folder},
-          {"step", weights.step},
-          {"has_images", weights.has_images}};
 }
 
 // --- Reading -----------------------------------------------------------------
