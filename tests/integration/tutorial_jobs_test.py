@@ -90,12 +90,15 @@ class TutorialJobsTest(unittest.TestCase):
         rates = {0: 0.001, 1: 0.0001, 2: 0.00001}
         schedule = ", ".join(f"{epoch}: {rate:f}" for epoch, rate in rates.items())
         output, printed = self.run_job("mnist_callbacks", {
-            **SMALL, "epochs": 3, "callbacks[1].LearningRateScheduler.schedule": "{" + schedule + "}"})
+            **SMALL, "epochs": 3, "callbacks[2].LearningRateScheduler.schedule": "{" + schedule + "}"})
         rows = history(output)
         self.assertEqual(len(rows), 3)
         for epoch, row in enumerate(rows):
             self.assertAlmostEqual(row["learning_rate"], rates[epoch], delta=1e-3 * rates[epoch])
-        self.assertEqual(re.findall(r"setting learning rate to (\S+)\.\n", printed), ["0.001", "0.0001", "1e-05"])
+        told = re.findall(r"Learning rate of epoch (\d) \(from 0\): (\S+)", printed)
+        self.assertEqual([int(epoch) for epoch, _ in told], [0, 1, 2])
+        for epoch, rate in told:
+            self.assertAlmostEqual(float(rate), rates[int(epoch)], delta=1e-3 * rates[int(epoch)])
         # The first epoch teaches much, the last, at its rate, hardly anything.
         self.assertGreater(rows[1]["accuracy"], rows[0]["accuracy"] + 0.05)
         self.assertLess(abs(rows[2]["accuracy"] - rows[1]["accuracy"]), 0.03)
@@ -121,12 +124,13 @@ class TutorialJobsTest(unittest.TestCase):
         with open(self.folder + "/logits.csv", encoding="utf-8") as file:
             logits = [list(map(float, row)) for row in csv.reader(file)]
         self.assert_same(evaluation_of(logits, read_idx("t10k-labels-idx1")), latest)
-        # and with one, by a step that changes nothing.
-        with_strategy, _ = self.run_job("mnist_callbacks", {
-            **SMALL, "weights": output + "/model.keras", "epochs": 1, "steps_per_epoch": 1, "callbacks": "[]",
-            "optimizer": "{SGD: {learning_rate: 0}}"}, output="loaded")
-        with open(with_strategy + "/result.json", encoding="utf-8") as file:
-            self.assert_same(json.load(file)["evaluation"], latest)
+        # and with one, by a step that changes nothing; and so the weights of the last epoch.
+        for weights in ["model.keras", "ckpt_3.weights.h5"]:
+            with_strategy, _ = self.run_job("mnist_callbacks", {
+                **SMALL, "weights": f"{output}/{weights}", "epochs": 1, "steps_per_epoch": 1, "callbacks": "[]",
+                "optimizer": "{SGD: {learning_rate: 0}}"}, output="loaded-" + weights)
+            with open(with_strategy + "/result.json", encoding="utf-8") as file:
+                self.assert_same(json.load(file)["evaluation"], latest)
 
     def test_custom_loop(self):
         output, _ = self.run_job("fashion_mnist_custom_loop", {**SMALL, "epochs": 4, "steps_per_epoch": 40})
