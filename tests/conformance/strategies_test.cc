@@ -3,61 +3,22 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "tests/conformance/devices.h"
 #include "tests/conformance/strategy_replicas.h"
-#include "worker/device/cpu/cpu_device.h"
 
 namespace paceline {
 namespace {
 
-double RelativeDistance(const Variables& a, const Variables& b) {
-  double distance = 0;
-  double norm = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    distance += (a[i] - b[i]) * (a[i] - b[i]);
-    norm += b[i] * b[i];
-  }
-  return std::sqrt(distance / norm);
-}
-
-// A CPU device has one thread here: the replicas share the cores, and threads
-// of oneDNN spin while they wait for one that has no core.
-DeviceUnderTest DeviceNamed(const std::string& name) {
-  const auto& devices = DevicesUnderTest();
-  DeviceUnderTest device = *std::find_if(
-      devices.begin(), devices.end(),
-      [&](const DeviceUnderTest& each) { return each.name == name; });
-  if (name == "cpu") {
-    device.make = [] {
-      return std::make_unique<CpuDevice>(CpuDeviceOptions{.threads = 1});
-    };
-  }
-  return device;
-}
-
-constexpr char kLayers[] =
-    "[Input: {shape: [6, 6, 1]},"
-    " Conv2D: {filters: 4, kernel_size: 3, activation: relu,"
-    " kernel_regularizer: {L2: {l2: 0.01}}}, Flatten: {},"
-    " Dropout: {rate: 0.3},"
-    " Dense: {units: 8, activation: tanh,"
-    " kernel_regularizer: {L2: {l2: 0.02}},"
-    " activity_regularizer: {L2: {l2: 0.02}}},"
-    " Dense: {units: 5}]";
-
 class StrategiesTest
     : public ::testing::TestWithParam<std::tuple<StrategyKind, int>> {
  protected:
-  StrategiesTest() : models_(kLayers) {}
+  StrategiesTest() : models_(kRegularizedLayers) {}
 
   // Expects replicas to end within `tolerance` of a single process, to agree
   // with each other, and to give the same bits again.
@@ -183,7 +144,7 @@ TEST_P(OptimizersOfStrategiesTest,
        UpdatesOfWholeVariablesEndWhereASingleProcessDoes) {
   for (const std::string optimizer : {"Lamb", "Muon"}) {
     SCOPED_TRACE(optimizer);
-    const Models models(kLayers, /*chunk_bytes=*/512, optimizer);
+    const Models models(kRegularizedLayers, /*chunk_bytes=*/512, optimizer);
     ASSERT_GT(models_.served.plan().parts().size(),
               models.served.plan().parts().size());
     ASSERT_GT(models.served.plan().chunks(1).size(), 0u);
@@ -194,16 +155,6 @@ TEST_P(OptimizersOfStrategiesTest,
     ExpectNear(models, "reference_float64", clipped.c_str(), 1e-9);
   }
 }
-
-// With each class of constraints.
-constexpr char kConstrainedLayers[] =
-    "[Input: {shape: [6, 6, 1]},"
-    " Conv2D: {filters: 4, kernel_size: 3, activation: tanh,"
-    " kernel_constraint: {MaxNorm: {max_value: 0.5, axis: [0, 1, 2]}},"
-    " bias_constraint: non_neg}, Flatten: {},"
-    " Dense: {units: 8, activation: tanh, kernel_constraint: unit_norm},"
-    " Dense: {units: 5, kernel_constraint:"
-    " {MinMaxNorm: {min_value: 0.5, max_value: 0.6, rate: 0.5, axis: 1}}}]";
 
 // Norms are those of whole variables, too.
 TEST_P(OptimizersOfStrategiesTest, ConstrainedEndsWhereASingleProcessDoes) {
@@ -387,138 +338,6 @@ std::string NameOf(StrategyKind kind) {
 std::string NameOfReplicas(
     const ::testing::TestParamInfo<std::tuple<StrategyKind, int>>& info) {
   return absl::StrCat(NameOf(std::get<0>(info.param)), std::get<1>(info.param));
-}
-
-// A device, an optimizer, steps_per_execution, and the number of replicas.
-class DeviceUpdateTest : public ::testing::TestWithParam<
-                             std::tuple<const char*, const char*, int, int>> {
- protected:
-  DeviceUpdateTest()
-      : models_(
-            "[Input: {shape: [6, 6, 1]},"
-            " Conv2D: {filters: 4, kernel_size: 3, use_bias: false,"
-            " kernel_regularizer: {L2: {l2: 0.01}}},"
-            " BatchNormalization: {momentum: 0.9}, ReLU: {}, Flatten: {},"
-            " Dropout: {rate: 0.3}, Dense: {units: 8, activation: tanh},"
-            " Dense: {units: 12}, Dense: {units: 5}]",
-            /*chunk_bytes=*/512, std::get<1>(GetParam())) {}
-
-  // The final variables of each replica.
-  std::vector<Variables> Train(const std::string& device,
-                               StrategyKind kind) const {
-    const auto [_, optimizer, steps_per_execution, count] = GetParam();
-    const Job job = {models_, optimizer, DeviceNamed(device),
-                     steps_per_execution};
-    return TrainReplicas(job, kind, count);
-  }
-
-  const Models models_;
-};
-
-// The last batch of an epoch is smaller: it needs its own program, and some of
-// five replicas get no example of it.
-TEST_P(DeviceUpdateTest, EndsWhereTheReferenceDoes) {
-  const std::string device = std::get<0>(GetParam());
-  const std::vector<Variables> replicas =
-      Train(device, StrategyKind::kDeviceUpdate);
-  for (const Variables& each : replicas) {
-    EXPECT_EQ(each, replicas.front()) << "replicas differ";
-  }
-  EXPECT_LE(RelativeDistance(
-                replicas.front(),
-                Train("reference_float64", StrategyKind::kAllReduce).front()),
-            1e-4);
-  EXPECT_LE(RelativeDistance(replicas.front(),
-                             Train(device, StrategyKind::kAllReduce).front()),
-            1e-5);
-}
-
-constexpr const char* kOptimizers[] = {
-    "SGD",
-    "{SGD: {momentum: 0.5, nesterov: true}}",
-    "{Adam: {amsgrad: true}}",
-    "{RMSprop: {momentum: 0.5, centered: true}}",
-    "{Adagrad: {learning_rate: 0.1}}",
-    "{Ftrl: {learning_rate: 0.1}}",
-    ("{SGD: {learning_rate: {ExponentialDecay: {initial_learning_rate: 0.1,"
-     " decay_steps: 1, decay_rate: 0.5}}}}"),
-    "{SGD: {clipvalue: 0.01}}",
-    "{Lamb: {clipvalue: 0.01}}",
-    "{Lamb: {global_clipnorm: 0.2}}",
-    "Muon",
-    "{Muon: {clipvalue: 0.01, nesterov: false, ns_steps: 2}}",
-    "{Muon: {exclude_layers: [dense_1], ns_steps: 0}}",
-    "{Muon: {global_clipnorm: 0.2}}",
-    "{Adam: {clipnorm: 0.1}}",
-    "{AdamW: {weight_decay: 5}}",
-    "{Lamb: {weight_decay: 5}}",
-    "{Muon: {weight_decay: 5, adam_weight_decay: null}}",
-    "{SGD: {weight_decay: 5, exclude_from_weight_decay: [kernel]}}",
-    "{SGD: {momentum: 0.5, global_clipnorm: 0.2}}",
-    "{Adam: {use_ema: true, ema_momentum: 0.5, ema_overwrite_frequency: 2}}",
-    "{Muon: {use_ema: true, ema_momentum: 0.5, ema_overwrite_frequency: 2}}",
-    "{Adam: {gradient_accumulation_steps: 2, use_ema: true, clipnorm: 0.1}}",
-    "{Muon: {gradient_accumulation_steps: 3, weight_decay: 5}}",
-    "{Lamb: {gradient_accumulation_steps: 2, global_clipnorm: 0.2}}"};
-
-// A few under the thread sanitizer, which sees the same threads with each.
-std::vector<const char*> OptimizersUnderTest() {
-#ifdef __SANITIZE_THREAD__
-  return {std::begin(kOptimizers), std::begin(kOptimizers) + 3};
-#else
-  return {std::begin(kOptimizers), std::end(kOptimizers)};
-#endif
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    OnFake, DeviceUpdateTest,
-    ::testing::Combine(::testing::Values("cuda_on_fake"),
-                       ::testing::ValuesIn(OptimizersUnderTest()),
-                       ::testing::Values(1, 4), ::testing::Values(1, 2, 5)));
-// A single replica, since one GPU cannot form a group.
-INSTANTIATE_TEST_SUITE_P(
-    OnGpu, DeviceUpdateTest,
-    ::testing::Combine(
-        ::testing::ValuesIn(GpuStatus().ok() ? std::vector<const char*>{"cuda"}
-                                             : std::vector<const char*>{}),
-        ::testing::ValuesIn(OptimizersUnderTest()), ::testing::Values(1, 4),
-        ::testing::Values(1)));
-
-TEST(SwappingDeviceUpdateTest, SwappedAveragesAreThoseOfTraining) {
-  const Models models(kLayers);
-  for (const int count : {1, 3}) {
-    for (const int steps_per_execution : {1, 4}) {
-      Job job = {models,
-                 "{SGD: {momentum: 0.5, use_ema: true, ema_momentum: 0.5,"
-                 " ema_overwrite_frequency: 50}}",
-                 DeviceNamed("cuda_on_fake"), steps_per_execution};
-      const auto train = [&] {
-        return TrainReplicas(job, StrategyKind::kDeviceUpdate, count);
-      };
-      const std::vector<Variables> averages = train();
-      job.optimizer =
-          "{SGD: {momentum: 0.5, use_ema: true, ema_momentum: 0.5}}";
-      EXPECT_NE(train(), averages);
-      job.swaps_averages = true;
-      EXPECT_EQ(train(), averages) << count << " " << steps_per_execution;
-    }
-  }
-}
-
-TEST(ConstrainedDeviceUpdateTest, EndsWhereTheReferenceDoes) {
-  const Models models(kConstrainedLayers);
-  const auto train = [&models](const char* device, StrategyKind kind,
-                               int count) {
-    return TrainReplicas({models, "Adam", DeviceNamed(device)}, kind, count)
-        .front();
-  };
-  const Variables reference =
-      train("reference_float64", StrategyKind::kAllReduce, 1);
-  for (const int count : {1, 3}) {
-    const Variables updated =
-        train("cuda_on_fake", StrategyKind::kDeviceUpdate, count);
-    EXPECT_LE(RelativeDistance(updated, reference), 1e-4) << count;
-  }
 }
 
 constexpr StrategyKind kKinds[] = {

@@ -1,6 +1,7 @@
 #include "tests/conformance/strategy_replicas.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -28,6 +29,7 @@
 #include "tests/test_identity.h"
 #include "worker/collective/memory_transport.h"
 #include "worker/data/batch_pipeline.h"
+#include "worker/device/cpu/cpu_device.h"
 #include "worker/program_cache.h"
 #include "worker/strategy/all_reduce.h"
 #include "worker/strategy/central_storage.h"
@@ -475,6 +477,29 @@ std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
   std::vector<Variables> results;
   for (const auto& replica : replicas) results.push_back(replica->Result());
   return results;
+}
+
+DeviceUnderTest DeviceNamed(const std::string& name) {
+  const auto& devices = DevicesUnderTest();
+  DeviceUnderTest device = *std::find_if(
+      devices.begin(), devices.end(),
+      [&](const DeviceUnderTest& each) { return each.name == name; });
+  if (name == "cpu") {
+    device.make = [] {
+      return std::make_unique<CpuDevice>(CpuDeviceOptions{.threads = 1});
+    };
+  }
+  return device;
+}
+
+double RelativeDistance(const Variables& a, const Variables& b) {
+  double distance = 0;
+  double norm = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    distance += (a[i] - b[i]) * (a[i] - b[i]);
+    norm += b[i] * b[i];
+  }
+  return std::sqrt(distance / norm);
 }
 
 }  // namespace paceline

@@ -48,6 +48,32 @@ struct Models {
   ModelUnderTest served;
 };
 
+// A model with regularizers of kernels and of outputs.
+inline constexpr char kRegularizedLayers[] =
+    "[Input: {shape: [6, 6, 1]},"
+    " Conv2D: {filters: 4, kernel_size: 3, activation: relu,"
+    " kernel_regularizer: {L2: {l2: 0.01}}}, Flatten: {},"
+    " Dropout: {rate: 0.3},"
+    " Dense: {units: 8, activation: tanh,"
+    " kernel_regularizer: {L2: {l2: 0.02}},"
+    " activity_regularizer: {L2: {l2: 0.02}}},"
+    " Dense: {units: 5}]";
+
+// A model with each class of constraints.
+inline constexpr char kConstrainedLayers[] =
+    "[Input: {shape: [6, 6, 1]},"
+    " Conv2D: {filters: 4, kernel_size: 3, activation: tanh,"
+    " kernel_constraint: {MaxNorm: {max_value: 0.5, axis: [0, 1, 2]}},"
+    " bias_constraint: non_neg}, Flatten: {},"
+    " Dense: {units: 8, activation: tanh, kernel_constraint: unit_norm},"
+    " Dense: {units: 5, kernel_constraint:"
+    " {MinMaxNorm: {min_value: 0.5, max_value: 0.6, rate: 0.5, axis: 1}}}]";
+
+// The device of this name. A CPU device has one thread here: the replicas share
+// the cores, and threads of oneDNN spin while they wait for one that has no
+// core.
+DeviceUnderTest DeviceNamed(const std::string& name);
+
 struct Job {
   const Models& models;
   // The optimizer's name, as in a job.
@@ -68,6 +94,9 @@ struct Job {
 // jobs.
 std::vector<Variables> TrainReplicas(const Job& job, StrategyKind kind,
                                      int count);
+
+// The norm of the difference over the norm of `b`.
+double RelativeDistance(const Variables& a, const Variables& b);
 
 }  // namespace paceline
 
