@@ -26,19 +26,6 @@ void ExpectSuccess(Process process) {
   EXPECT_THAT(process.Session(), IsEmpty());
 }
 
-// The manifest of the latest checkpoint; discarded if there is none.
-nlohmann::json LatestManifest(const SmallJob& job) {
-  std::filesystem::path latest;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(
-           job.output_dir() + "/checkpoint", error)) {
-    const bool is_complete =
-        std::filesystem::exists(entry.path() / "manifest.json");
-    if (is_complete && entry.path() > latest) latest = entry.path();
-  }
-  return ReadJson(latest / "manifest.json");
-}
-
 // The steps each shard had applied, by the manifest.
 std::vector<int> ShardSteps(const nlohmann::json& manifest) {
   std::vector<int> steps;
@@ -51,14 +38,16 @@ std::vector<int> ShardSteps(const nlohmann::json& manifest) {
 TEST(ResumeTest, GoesOnAtTheSameStep) {
   SmallJob job;
   ExpectSuccess(job.Run({"--set", "epochs=2"}));
-  EXPECT_THAT(ShardSteps(LatestManifest(job)), ElementsAre(2 * kStepsPerEpoch));
+  EXPECT_THAT(ShardSteps(job.LatestManifest()),
+              ElementsAre(2 * kStepsPerEpoch));
   const nlohmann::json before = job.Result();
 
   ExpectSuccess(job.Run({"--set", "epochs=4", "--resume"}));
   const nlohmann::json after = job.Result();
   EXPECT_THAT(Column(after, "epoch"), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(Column(after, "examples"), Each(kTrainExamples));
-  EXPECT_THAT(ShardSteps(LatestManifest(job)), ElementsAre(4 * kStepsPerEpoch));
+  EXPECT_THAT(ShardSteps(job.LatestManifest()),
+              ElementsAre(4 * kStepsPerEpoch));
   // The rows of the first run are kept, and the third epoch starts where the
   // second had ended.
   EXPECT_EQ(after.at("history")[1].at("loss"),
@@ -142,7 +131,7 @@ TEST(ResumeTest, AnotherNumberOfParameterServers) {
   ExpectSuccess(
       job.Run({"--set", "epochs=3", "--set", "cluster.ps=2", "--resume"}));
   EXPECT_THAT(Column(job.Result(), "epoch"), ElementsAre(0, 1, 2));
-  EXPECT_THAT(ShardSteps(LatestManifest(job)),
+  EXPECT_THAT(ShardSteps(job.LatestManifest()),
               ElementsAre(3 * kStepsPerEpoch, 3 * kStepsPerEpoch));
 }
 
@@ -154,11 +143,11 @@ TEST(ResumeTest, AfterTheCoordinatorWasKilledInTheMiddle) {
                  "--set", "checkpoint.keep=2"});
     ASSERT_TRUE(WaitForEpochs(run, 3)) << run.Errors();
     ASSERT_TRUE(
-        WaitUntil(kJobLimit, [&] { return LatestManifest(job).is_object(); }));
+        WaitUntil(kJobLimit, [&] { return job.LatestManifest().is_object(); }));
     run.Signal(SIGKILL);
     EXPECT_EQ(run.Wait(kJobLimit), 128 + SIGKILL);
   }
-  const int step = LatestManifest(job).at("step");
+  const int step = job.LatestManifest().at("step");
   // Epochs that the job had finished at the checkpoint, and three more.
   const int epochs = step / kStepsPerEpoch + 3;
   ExpectSuccess(job.Run({"--set", "epochs=" + std::to_string(epochs), "--set",
@@ -166,14 +155,14 @@ TEST(ResumeTest, AfterTheCoordinatorWasKilledInTheMiddle) {
   const nlohmann::json result = job.Result();
   EXPECT_THAT(result.at("history"), SizeIs(epochs));
   EXPECT_THAT(Column(result, "examples"), Each(kTrainExamples));
-  EXPECT_THAT(ShardSteps(LatestManifest(job)), Each(epochs * kStepsPerEpoch));
+  EXPECT_THAT(ShardSteps(job.LatestManifest()), Each(epochs * kStepsPerEpoch));
 }
 
 TEST(ResumeTest, ARunThatStartsAnewKeepsOldCheckpointsAside) {
   SmallJob job;
   ExpectSuccess(job.Run({"--set", "epochs=2"}));
   ExpectSuccess(job.Run({"--set", "epochs=1"}));
-  EXPECT_EQ(LatestManifest(job).at("step"), kStepsPerEpoch);
+  EXPECT_EQ(job.LatestManifest().at("step"), kStepsPerEpoch);
   EXPECT_TRUE(std::filesystem::exists(
       job.output_dir() + "/checkpoint.previous/step-000000000020"));
 }

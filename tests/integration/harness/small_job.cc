@@ -102,6 +102,18 @@ nlohmann::json SmallJob::Result() const {
   return ReadJson(output_dir() + "/result.json");
 }
 
+nlohmann::json SmallJob::LatestManifest() const {
+  std::filesystem::path latest;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           output_dir() + "/checkpoint", error)) {
+    const bool is_complete =
+        std::filesystem::exists(entry.path() / "manifest.json");
+    if (is_complete && entry.path() > latest) latest = entry.path();
+  }
+  return ReadJson(latest / "manifest.json");
+}
+
 std::string SmallJob::LastShardFile() const {
   std::filesystem::path last;
   for (const auto& entry :

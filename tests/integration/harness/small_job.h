@@ -44,6 +44,8 @@ class SmallJob {
                       const std::string& tf_config = "") const;
 
   nlohmann::json Result() const;
+  // The manifest of the latest checkpoint; discarded if there is none.
+  nlohmann::json LatestManifest() const;
   // The file of the last checkpoint of a job with one shard: its variables and
   // slots.
   std::string LastShardFile() const;

@@ -1,0 +1,119 @@
+// What fails outside of a job while it trains: a file of its data vanishes, the
+// disk of its output fills up. There is one error, the last checkpoint is good,
+// and the job goes on from it once the cause is gone.
+#include <errno.h>
+#include <string.h>
+#include <sys/mount.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/harness/small_job.h"
+#include "tests/integration/harness/time_limit.h"
+
+namespace paceline {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+// The lines of an output that tell an error.
+std::vector<std::string> ErrorLines(const Process& run) {
+  std::vector<std::string> lines;
+  for (const absl::string_view line : absl::StrSplit(run.Errors(), '\n')) {
+    if (line.substr(0, 7) == "error: ") lines.emplace_back(line);
+  }
+  return lines;
+}
+
+// Expects that the job, resumed for two epochs more than the latest checkpoint
+// has, ends with all of them.
+void ExpectGoesOn(const SmallJob& job, std::vector<std::string> arguments) {
+  const size_t epochs = job.LatestManifest().at("session").at("epoch");
+  arguments.insert(arguments.end(),
+                   {"--resume", "--set", absl::StrCat("epochs=", epochs + 2)});
+  Process run = job.Run(arguments);
+  EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  const std::vector<double> numbers = Column(job.Result(), "epoch");
+  ASSERT_THAT(numbers, SizeIs(epochs + 2));
+  for (size_t epoch = 0; epoch < numbers.size(); ++epoch) {
+    EXPECT_EQ(numbers[epoch], epoch);
+  }
+}
+
+TEST(DataFailureTest, AnImageVanishes) {
+  const SmallJob job;
+  const fs::path images = job.folder() / "images";
+  const fs::path fixtures = PACELINE_SOURCE_DIR "/tests/unit/image/fixtures";
+  for (const char* name : {"420.jpg", "444.jpg"}) {
+    fs::create_directories(images / name);
+    for (int i = 0; i < 60; ++i) {
+      fs::copy_file(fixtures / name,
+                    images / name / absl::StrCat("image-", i, ".jpg"));
+    }
+  }
+  const std::vector<std::string> arguments = {
+      "--set",
+      "data.test=null",
+      "--set",
+      absl::StrCat("data.train={images: {folder: ", images.string(),
+                   ", image_size: 8}, shuffle: true}"),
+      "--set",
+      "model.layers=[Input: {shape: [8, 8, 3]}, Flatten: {}, Dense: "
+      "{units: 2}]",
+      "--set",
+      "checkpoint={every_epochs: 1, keep: 2}"};
+  std::vector<std::string> forever = arguments;
+  forever.insert(forever.end(), {"--set", "epochs=100000"});
+  Process run = job.Run(forever);
+  ASSERT_TRUE(WaitForEpochs(run, 3)) << run.Errors();
+  const fs::path lost = images / "420.jpg" / "image-7.jpg";
+  fs::rename(lost, job.folder() / "kept.jpg");
+
+  EXPECT_EQ(run.Wait(kFailureLimit), 1);
+  EXPECT_THAT(ErrorLines(run), SizeIs(1)) << run.Errors();
+  EXPECT_THAT(ErrorLines(run), Contains(HasSubstr(lost.string())));
+  fs::rename(job.folder() / "kept.jpg", lost);
+  ExpectGoesOn(job, arguments);
+}
+
+TEST(DataFailureTest, TheDiskOfTheOutputIsFull) {
+  const SmallJob job;
+  fs::create_directory(job.output_dir());
+  if (mount("none", job.output_dir().c_str(), "tmpfs", 0, "size=1m") != 0) {
+    GTEST_SKIP() << "no file system of its own: " << strerror(errno);
+  }
+  const absl::Cleanup unmount = [&job] {
+    umount2(job.output_dir().c_str(), MNT_DETACH);
+  };
+  const std::vector<std::string> arguments = {
+      "--set", "checkpoint={every_epochs: 1, keep: 1000}"};
+  std::vector<std::string> many = arguments;
+  many.insert(many.end(), {"--set", "epochs=400"});
+  Process run = job.Run(many);
+  EXPECT_EQ(run.Wait(kJobLimit), 1);
+  // Nor can result.json be written, which is told, too.
+  EXPECT_THAT(
+      ErrorLines(run),
+      ElementsAre(AllOf(HasSubstr("the last checkpoint was not written"),
+                        HasSubstr("No space left on device")),
+                  HasSubstr("result.json")));
+  ASSERT_EQ(
+      mount("none", job.output_dir().c_str(), "tmpfs", MS_REMOUNT, "size=64m"),
+      0);
+  ExpectGoesOn(job, arguments);
+}
+
+}  // namespace
+}  // namespace paceline
