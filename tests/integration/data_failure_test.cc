@@ -81,7 +81,7 @@ TEST(DataFailureTest, AnImageVanishes) {
   const fs::path lost = images / "420.jpg" / "image-7.jpg";
   fs::rename(lost, job.folder() / "kept.jpg");
 
-  EXPECT_EQ(run.Wait(kFailureLimit), 1);
+  EXPECT_EQ(run.Wait(kFailureLimit), 1) << run.Errors();
   EXPECT_THAT(ErrorLines(run), SizeIs(1)) << run.Errors();
   EXPECT_THAT(ErrorLines(run), Contains(HasSubstr(lost.string())));
   fs::rename(job.folder() / "kept.jpg", lost);
@@ -102,7 +102,7 @@ TEST(DataFailureTest, TheDiskOfTheOutputIsFull) {
   std::vector<std::string> many = arguments;
   many.insert(many.end(), {"--set", "epochs=400"});
   Process run = job.Run(many);
-  EXPECT_EQ(run.Wait(kJobLimit), 1);
+  EXPECT_EQ(run.Wait(kJobLimit), 1) << run.Errors();
   // Nor can result.json be written, which is told, too.
   EXPECT_THAT(
       ErrorLines(run),

@@ -179,6 +179,15 @@ TEST_F(RunTest, LeavesNoProcessBehind) {
 
 // The tutorial's data, read and decompressed by real workers.
 // `script` gives it a terminal, which Keras' bar redraws its line on.
+// Shorter than the time between two looks at the progress.
+TEST(RunShortEpochsTest, TellsItsFirstStep) {
+  const SmallJob job;
+  Process run = job.Run({"--set", "steps_per_epoch=1", "--set",
+                         "data.test=null", "--set", "epochs=1"});
+  EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  EXPECT_GT(job.Result().at("timing").at("first_step_seconds"), 0);
+}
+
 TEST(RunOnATerminalTest, ShowsKerasBar) {
   SmallJob job;
   Process run(

@@ -434,6 +434,8 @@ void Leader::CarryOut(const EpochBegan& action) {
 }
 
 void Leader::CarryOut(const EpochEnded& action) {
+  // The progress of a short epoch is never looked at.
+  NoteFirstStep(action.record.steps);
   progress_bar_.EndEpoch(action.record);
 }
 
@@ -483,11 +485,14 @@ void Leader::ShowProgress() {
         return session.Progress();
       });
   if (view.phase == v1::PHASE_UNSPECIFIED) return;
-  if (outcome_.first_step_seconds == 0 && view.steps_done > resumed_steps_) {
-    outcome_.first_step_seconds =
-        absl::ToDoubleSeconds(MonotonicNow() - options_.process_start);
-  }
+  NoteFirstStep(view.steps_done);
   progress_bar_.Update(view);
+}
+
+void Leader::NoteFirstStep(int64_t steps_done) {
+  if (outcome_.first_step_seconds > 0 || steps_done <= resumed_steps_) return;
+  outcome_.first_step_seconds =
+      absl::ToDoubleSeconds(MonotonicNow() - options_.process_start);
 }
 
 }  // namespace paceline

@@ -146,6 +146,9 @@ class Leader {
   // What a callback asked for was done, or not, which ends the job.
   void CallbackServed(const absl::Status& status);
   void ShowProgress();
+  // Notes the time of the run's first step; `steps_done` are those of the
+  // current epoch.
+  void NoteFirstStep(int64_t steps_done);
 
   const LeaderOptions options_;
   // Owns the metrics that the session's options refer to.
