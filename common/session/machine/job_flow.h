@@ -2,7 +2,9 @@
 //
 // JobFlow knows leases and metric sums, but no members: the session says which
 // worker asks for a lease and which worker is lost. See session.h for the
-// states.
+// states. job_flow.cc has the start and the events, job_flow_stages.cc the
+// stages, job_flow_checkpoints.cc where checkpoints are due and what they save,
+// job_flow_invariants.cc the invariants.
 #ifndef PACELINE_COMMON_SESSION_MACHINE_JOB_FLOW_H_
 #define PACELINE_COMMON_SESSION_MACHINE_JOB_FLOW_H_
 
