@@ -64,6 +64,7 @@ absl::Status Trainer::Run() {
   while (true) {
     const bool is_in_lease = phase_ == v1::PHASE_TRAIN && !ends_lease_;
     if (!is_in_lease && Leaves()) return absl::OkStatus();
+    if (parts_.trace != nullptr) parts_.trace->Waits();
     ASSIGN_OR_RETURN(const PreparedBatch* prepared,
                      parts_.pipeline->Next(kBatchWaitSlice));
     if (prepared == nullptr) {
@@ -75,7 +76,25 @@ absl::Status Trainer::Run() {
   }
 }
 
+void Trainer::ShowBatch(const PreparedBatch& prepared) {
+  const v1::Lease& lease = prepared.lease;
+  if (lease.phase() != v1::PHASE_TRAIN) {
+    if (parts_.trace != nullptr) parts_.trace->BeginOther();
+    return;
+  }
+  const int64_t epoch = int64_t{lease.epoch()} - parts_.first_epoch;
+  const int64_t step = epoch * prepared.epoch_steps + prepared.epoch_step + 1;
+  if (parts_.trace != nullptr) parts_.trace->BeginStep(step);
+  const bool has_first_example =
+      prepared.count > 0 &&
+      prepared.begin == static_cast<int64_t>(lease.begin());
+  if (step == 1 && has_first_example && parts_.on_first_batch != nullptr) {
+    parts_.on_first_batch(prepared);
+  }
+}
+
 absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
+  ShowBatch(prepared);
   const v1::Lease& lease = prepared.lease;
   if (lease.phase() != phase_ || lease.epoch() != epoch_) {
     // Other workers may have trained since this worker's last push.
@@ -124,6 +143,7 @@ absl::Status Trainer::RunBatch(const PreparedBatch& prepared) {
     NoteStep(step);
   }
   if (is_read) Report();
+  if (training && parts_.trace != nullptr) parts_.trace->EndStep();
   parts_.progress->Worked();
   return absl::OkStatus();
 }
@@ -139,10 +159,15 @@ absl::Status Trainer::Train(const Batch& batch) {
   ASSIGN_OR_RETURN(Program * program,
                    parts_.programs->Get(Mode::kTrain, batch.count));
   TellWaiting(true);
-  RETURN_IF_ERROR(program->SetBatch(batch, *parts_.stream));
+  TraceLane* const lane = LaneOf(parts_.trace);
+  {
+    const ScopedSpan span(lane, "copy the batch");
+    RETURN_IF_ERROR(program->SetBatch(batch, *parts_.stream));
+  }
   TellWaiting(false);
-  return RunSections(*program, *parts_.stream, *parts_.strategy,
-                     [this] { parts_.progress->Worked(); });
+  return RunSections(
+      *program, *parts_.stream, *parts_.strategy,
+      [this] { parts_.progress->Worked(); }, lane);
 }
 
 absl::Status Trainer::TrainOnNothing() {

@@ -20,6 +20,7 @@
 #include "worker/progress_sink.h"
 #include "worker/strategy/strategy.h"
 #include "worker/strategy/transport_statistics_all_reduce.h"
+#include "worker/trace/replica_trace.h"
 
 namespace paceline {
 
@@ -43,6 +44,13 @@ struct TrainerParts {
   std::function<void(const std::string&)> on_waiting;
   // Whether the worker is to leave the job; stays true. Null: never.
   std::function<bool()> leaves;
+  // The number of the job's first epoch.
+  int64_t first_epoch = 0;
+  // Hears of the steps. Null: nothing is recorded.
+  ReplicaTrace* trace = nullptr;
+  // Called with the first batch of the job, if this replica has its first
+  // example, before the step. Null: nobody wants it.
+  std::function<void(const PreparedBatch&)> on_first_batch = nullptr;
 };
 
 // If the device updates the variables, the host does not wait for each step:
@@ -64,6 +72,8 @@ class Trainer {
 
  private:
   absl::Status RunBatch(const PreparedBatch& prepared);
+  // Tells whoever wants to know of it.
+  void ShowBatch(const PreparedBatch& prepared);
   // Tells the strategy the progress after this step.
   void BeginStep(const PreparedBatch& prepared);
   absl::Status Train(const Batch& batch);

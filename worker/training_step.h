@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "worker/device/device.h"
 #include "worker/strategy/strategy.h"
+#include "worker/trace/trace_recorder.h"
 
 namespace paceline {
 
@@ -15,9 +16,11 @@ namespace paceline {
 // when it is final, before it enqueues the remaining sections. So the first
 // buckets travel while the last are computed, even if the device computes
 // synchronously. Blocks until all buckets were passed on, but does not wait for
-// sections without buckets. Calls `worked` for each section. Does not allocate.
+// sections without buckets. Calls `worked` for each section. `lane`: null, or
+// gets what is done. Does not allocate without a lane.
 absl::Status RunSections(Program& program, Stream& stream, Strategy& strategy,
-                         absl::FunctionRef<void()> worked);
+                         absl::FunctionRef<void()> worked,
+                         TraceLane* lane = nullptr);
 
 }  // namespace paceline
 

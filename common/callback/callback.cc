@@ -27,6 +27,13 @@ void Callback::EpochEnded(EpochEnd& /*end*/, Decision& /*decision*/) {}
 
 void Callback::TrainingEnded(Decision& /*decision*/) {}
 
+void Callback::ImagesCame(const FirstImages& /*images*/,
+                          Decision& /*decision*/) {}
+
+void Callback::TraceCame(const std::string& /*task*/,
+                         std::shared_ptr<const Trace> /*trace*/,
+                         Decision& /*decision*/) {}
+
 absl::Status Callback::Answered(const RunCommand& /*run*/,
                                 const absl::StatusOr<std::string>& /*output*/,
                                 Decision& /*decision*/) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,6 +22,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/callback/logs.h"
+#include "common/callback/profile_batch.h"
+#include "common/callback/trace.h"
+#include "common/image/image_size.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace paceline {
@@ -52,6 +56,9 @@ struct CallbackContext {
   bool allows_exec = true;
   // The job's own terminate_on_nan.
   bool terminates_on_nan = true;
+  // Why examples cannot be drawn: "the model's inputs are …; expected …". "":
+  // they can, or it is not known.
+  std::string no_images = "";
   // The size of a file in the output folder, in bytes; 0 if there is none.
   // Null: there are no files.
   std::function<int64_t(const std::string& path)> output_size = nullptr;
@@ -112,6 +119,17 @@ struct EpochEnd {
   double seconds = 0;
 };
 
+// The most images of the first batch, and their bytes together.
+inline constexpr int64_t kMaxFirstImages = 64;
+inline constexpr int64_t kMaxFirstImageBytes = int64_t{4} << 20;
+
+// Pictures of the first examples of the job's first batch.
+struct FirstImages {
+  ImageSize size;
+  // Encoded as PNG, each of this size; at least one.
+  std::vector<std::string> images;
+};
+
 // --- What callbacks ask of the leader ----------------------------------------
 
 // A message of a callback with `verbose`, as Keras prints it.
@@ -142,6 +160,22 @@ struct WriteScalars {
 struct WriteModelGraph {
   std::string folder;
 };
+// Appends images to it.
+struct WriteImages {
+  std::string folder;
+  int64_t step = 0;
+  std::string tag;
+  FirstImages images;
+};
+// Writes what a task did for TensorBoard's profile page. The traces of all
+// tasks come into one run of it.
+struct WriteTrace {
+  // The folder of the runs, in the output folder.
+  std::string folder;
+  // The name of the task, such as "worker-0".
+  std::string task;
+  std::shared_ptr<const Trace> trace;
+};
 // Runs a program, and then calls Answered of the callback that asks for it.
 struct RunCommand {
   // The place of the callback in the job's list, from 0. CallbackList sets it.
@@ -163,9 +197,9 @@ struct PostLogs {
   std::string body;
   std::string warning;
 };
-using CallbackOutput =
-    std::variant<ShowMessage, ShowWarning, WriteToFile, WriteScalars,
-                 WriteModelGraph, RunCommand, PostLogs>;
+using CallbackOutput = std::variant<ShowMessage, ShowWarning, WriteToFile,
+                                    WriteScalars, WriteModelGraph, WriteImages,
+                                    WriteTrace, RunCommand, PostLogs>;
 
 // What a file of a model has as the values of trained variables, and as those
 // of their moving averages.
@@ -261,6 +295,13 @@ class Callback {
   // ends.
   virtual bool restores_kept() const { return false; }
 
+  // The steps of which workers make traces; at most one callback has some.
+  virtual ProfileBatch traced_steps() const { return {}; }
+
+  // How many examples of the job's first batch are drawn; at most one callback
+  // wants some.
+  virtual int64_t first_batch_images() const { return 0; }
+
   // Events. The next epoch does not begin before an EpochEnded is over.
   virtual void TrainingBegan(Decision& decision);
   virtual void EpochBegan(const EpochStart& start, Decision& decision);
@@ -274,6 +315,12 @@ class Callback {
   virtual void EpochEnded(EpochEnd& end, Decision& decision);
   // After the last epoch and its checkpoint.
   virtual void TrainingEnded(Decision& decision);
+  // What a worker has sent. These may come at any time, also after the end of
+  // training; what is decided beside outputs counts for nothing.
+  virtual void ImagesCame(const FirstImages& images, Decision& decision);
+  virtual void TraceCame(const std::string& task,
+                         std::shared_ptr<const Trace> trace,
+                         Decision& decision);
   // A program that it asked for has ended: `output` is what it printed, or why
   // it failed. An error ends the job.
   virtual absl::Status Answered(const RunCommand& run,

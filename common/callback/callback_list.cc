@@ -52,6 +52,21 @@ std::optional<int64_t> CallbackList::steps_to_save() const {
   return least;
 }
 
+ProfileBatch CallbackList::traced_steps() const {
+  for (const auto& callback : callbacks_) {
+    if (callback->traced_steps().is_on()) return callback->traced_steps();
+  }
+  return {};
+}
+
+int64_t CallbackList::first_batch_images() const {
+  int64_t most = 0;
+  for (const auto& callback : callbacks_) {
+    most = std::max(most, callback->first_batch_images());
+  }
+  return most;
+}
+
 Decision CallbackList::Tell(
     absl::FunctionRef<void(Callback&, Decision&)> event) {
   Decision decision;
@@ -105,6 +120,19 @@ Decision CallbackList::EpochEnded(EpochEnd end) {
 Decision CallbackList::TrainingEnded() {
   return Tell([](Callback& callback, Decision& decision) {
     callback.TrainingEnded(decision);
+  });
+}
+
+Decision CallbackList::ImagesCame(const FirstImages& images) {
+  return Tell([&](Callback& callback, Decision& decision) {
+    callback.ImagesCame(images, decision);
+  });
+}
+
+Decision CallbackList::TraceCame(const std::string& task,
+                                 const std::shared_ptr<const Trace>& trace) {
+  return Tell([&](Callback& callback, Decision& decision) {
+    callback.TraceCame(task, trace, decision);
   });
 }
 

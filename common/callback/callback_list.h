@@ -31,6 +31,10 @@ class CallbackList {
   bool restores_kept() const;
   bool swaps_averages() const;
 
+  // Those of the callback that has some; see Callback.
+  ProfileBatch traced_steps() const;
+  int64_t first_batch_images() const;
+
   // The steps after which the first callback asks for a file; see Callback.
   std::optional<int64_t> steps_to_save() const;
 
@@ -42,6 +46,9 @@ class CallbackList {
   Decision ValidationEnded(int epoch, const Logs& logs);
   Decision EpochEnded(EpochEnd end);
   Decision TrainingEnded();
+  Decision ImagesCame(const FirstImages& images);
+  Decision TraceCame(const std::string& task,
+                     const std::shared_ptr<const Trace>& trace);
   // Tells the callback that has asked for the program.
   absl::StatusOr<Decision> Answered(const RunCommand& run,
                                     const absl::StatusOr<std::string>& output);

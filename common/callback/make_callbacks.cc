@@ -135,6 +135,8 @@ absl::StatusOr<std::unique_ptr<CallbackList>> MakeCallbacks(
   bool has_backup = false;
   bool keeps_model = false;
   bool swaps_averages = false;
+  bool has_trace = false;
+  bool has_images = false;
   for (int i = 0; i < job.callbacks_size(); ++i) {
     const Path path = Path("callbacks").Index(i);
     ASSIGN_OR_RETURN(CallbackPtr callback,
@@ -155,6 +157,16 @@ absl::StatusOr<std::unique_ptr<CallbackList>> MakeCallbacks(
     if (callback->swaps_averages() && std::exchange(swaps_averages, true)) {
       return ConfigError(path, absl::StrCat(callback->class_name(),
                                             " is there twice; expected one"));
+    }
+    if (callback->traced_steps().is_on() && std::exchange(has_trace, true)) {
+      return ConfigError(path.Key("profile_batch"),
+                         "an earlier callback has some, too; expected one "
+                         "callback with some");
+    }
+    if (callback->first_batch_images() > 0 && std::exchange(has_images, true)) {
+      return ConfigError(path.Key("first_batch_images"),
+                         "an earlier callback has some, too; expected one "
+                         "callback with some");
     }
     const std::string output = callback->output_path();
     if (!output.empty() && !outputs.insert(output).second) {

@@ -25,8 +25,8 @@ absl::Status CheckLogDir(const TensorBoard& board, const Path& path) {
 const FieldTable<TensorBoard>& TensorBoard::Fields() {
   static const auto& table = *new FieldTable<TensorBoard>(
       kClassName,
-      "Writes curves, the model's graph, and histograms and images of its "
-      "variables for TensorBoard.",
+      "Writes curves, the model's graph, histograms and images of its "
+      "variables, images of the first batch, and traces for TensorBoard.",
       {Optional("log_dir", &TensorBoard::log_dir,
                 "The folder of the runs `train` and `validation`, below the "
                 "job's output folder."),
@@ -50,15 +50,27 @@ const FieldTable<TensorBoard>& TensorBoard::Fields() {
                 "`batch_loss`; `batch`: 1; `epoch`: only where an epoch ends. "
                 "Progress comes in groups of steps: each has one point at "
                 "most."),
-       Only("profile_batch", 0, "A profile of some steps."),
+       Optional("profile_batch", &TensorBoard::profile_batch,
+                "The step of the job, from 1, of which each worker makes a "
+                "trace for the profile page, or the first and the last of "
+                "several, as a pair; 0: none."),
+       Optional("first_batch_images", &TensorBoard::first_images,
+                Between(0, kMaxFirstImages),
+                "How many examples of the job's first batch are drawn, as the "
+                "model gets them; not in Keras."),
        Only("embeddings_freq", 0, "The variables of embeddings."),
        Only("embeddings_metadata", nullptr, "Names of what is embedded.")},
       [] { return TensorBoard(); }, CheckLogDir);
   return table;
 }
 
-absl::Status TensorBoard::Prepare(const CallbackContext& /*context*/,
+absl::Status TensorBoard::Prepare(const CallbackContext& context,
                                   const Path& path) {
+  if (first_images > 0 && !context.no_images.empty()) {
+    return ConfigError(path.Key("first_batch_images"),
+                       absl::StrCat("got ", first_images, ", and ",
+                                    context.no_images, "; or 0"));
+  }
   ASSIGN_OR_RETURN(log_dir, OutputPath(log_dir, path.Key("log_dir")));
   return absl::OkStatus();
 }
@@ -125,6 +137,19 @@ void TensorBoard::EpochEnded(EpochEnd& end, Decision& decision) {
   if (!validation.scalars.empty()) {
     decision.outputs.emplace_back(std::move(validation));
   }
+}
+
+void TensorBoard::ImagesCame(const FirstImages& images, Decision& decision) {
+  if (first_images == 0) return;
+  decision.outputs.emplace_back(
+      WriteImages{TrainFolder(), /*step=*/0, "first_batch", images});
+}
+
+void TensorBoard::TraceCame(const std::string& task,
+                            std::shared_ptr<const Trace> trace,
+                            Decision& decision) {
+  if (!profile_batch.is_on()) return;
+  decision.outputs.emplace_back(WriteTrace{log_dir, task, std::move(trace)});
 }
 
 nlohmann::json TensorBoard::Save() const { return {{"has_graph", has_graph_}}; }

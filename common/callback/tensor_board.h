@@ -4,11 +4,13 @@
 #define PACELINE_COMMON_CALLBACK_TENSOR_BOARD_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "common/callback/callback.h"
+#include "common/callback/profile_batch.h"
 #include "common/callback/update_frequency.h"
 #include "nlohmann/json_fwd.hpp"
 
@@ -27,6 +29,8 @@ class FieldTable;
 // steps since the last such point in the time that their groups took. With
 // `histogram_freq`, "train" has the
 // variables at the ends of epochs, which the leader reads from a checkpoint.
+// Workers send images of the first batch, for "train", and traces of the steps
+// of `profile_batch`, for the profile page.
 class TensorBoard final : public Callback {
  public:
   static constexpr char kClassName[] = "TensorBoard";
@@ -38,8 +42,13 @@ class TensorBoard final : public Callback {
                        const Path& path) override;
   void EpochBegan(const EpochStart& start, Decision& decision) override;
   bool hears_batches() const override { return update_freq.steps > 0; }
+  ProfileBatch traced_steps() const override { return profile_batch; }
+  int64_t first_batch_images() const override { return first_images; }
   void BatchEnded(const BatchEnd& end, Decision& decision) override;
   void EpochEnded(EpochEnd& end, Decision& decision) override;
+  void ImagesCame(const FirstImages& images, Decision& decision) override;
+  void TraceCame(const std::string& task, std::shared_ptr<const Trace> trace,
+                 Decision& decision) override;
   nlohmann::json Save() const override;
   absl::Status Restore(const ObjectReader& state) override;
 
@@ -50,6 +59,9 @@ class TensorBoard final : public Callback {
   bool write_images = false;
   bool write_steps_per_second = false;
   UpdateFrequency update_freq;
+  ProfileBatch profile_batch;
+  // `first_batch_images`.
+  int64_t first_images = 0;
 
  private:
   // The folder of the run "train".

@@ -17,6 +17,7 @@
 #include "common/callback/make_callbacks.h"
 #include "common/config/path.h"
 #include "common/config/value.h"
+#include "common/data_source/image_input.h"
 #include "common/data_source/sources.h"
 #include "common/data_step/data_steps.h"
 #include "common/job/backup.h"
@@ -350,6 +351,17 @@ absl::Status CheckOptimizer(const v1::Job& job, const Graph& graph) {
   return ConfigError(Path("optimizer"), status.message(), status.code());
 }
 
+absl::Status CheckCallbacks(const v1::Job& job, const JobModel& model) {
+  CallbackContext context = ContextOf(job, SpecsOf(model.objectives));
+  std::vector<ModelArray> inputs;
+  for (const int input : model.graph.inputs) {
+    const Node& node = model.graph.nodes[input];
+    inputs.push_back({node.layer->name, node.output_shape});
+  }
+  context.no_images = std::string(ImageInput(inputs).status().message());
+  return MakeCallbacks(job, context).status();
+}
+
 }  // namespace
 
 absl::Status CheckJob(const v1::Job& job) {
@@ -368,8 +380,7 @@ absl::Status CheckJob(const v1::Job& job) {
   RETURN_IF_ERROR(CheckDevices(job));
   ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(job));
   RETURN_IF_ERROR(CheckStatistics(job, model.graph));
-  RETURN_IF_ERROR(
-      MakeCallbacks(job, ContextOf(job, SpecsOf(model.objectives))).status());
+  RETURN_IF_ERROR(CheckCallbacks(job, model));
   RETURN_IF_ERROR(CheckOptimizer(job, model.graph));
   return CheckPhases(job);
 }

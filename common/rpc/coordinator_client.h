@@ -34,6 +34,10 @@ class CoordinatorClient {
       const v1::ReportCheckpointRequest& request, absl::Duration timeout);
   absl::StatusOr<v1::ReportOrderResponse> ReportOrder(
       const v1::ReportOrderRequest& request, absl::Duration timeout);
+  absl::StatusOr<v1::ReportTraceResponse> ReportTrace(
+      const v1::ReportTraceRequest& request, absl::Duration timeout);
+  absl::StatusOr<v1::ReportImagesResponse> ReportImages(
+      const v1::ReportImagesRequest& request, absl::Duration timeout);
   absl::StatusOr<v1::LeaveResponse> Leave(const v1::LeaveRequest& request,
                                           absl::Duration timeout);
 

@@ -81,9 +81,9 @@ TEST(HostileTest, AStrangerCanNeitherReadNorWriteNorEndAJob) {
               grpc::StatusCode::UNAUTHENTICATED)
         << method;
   }
-  for (const char* method :
-       {"Register", "AwaitStart", "AcquireLease", "Heartbeat",
-        "ReportCheckpoint", "ReportOrder", "Leave"}) {
+  for (const char* method : {"Register", "AwaitStart", "AcquireLease",
+                             "Heartbeat", "ReportCheckpoint", "ReportOrder",
+                             "ReportTrace", "ReportImages", "Leave"}) {
     EXPECT_EQ(Call(cluster.AddressOf("chief", 0),
                    absl::StrCat("CoordinatorService/", method)),
               grpc::StatusCode::UNAUTHENTICATED)

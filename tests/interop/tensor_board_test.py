@@ -4,7 +4,8 @@
 
 A job trains a Sequential under each strategy, and goes on by --resume. Keras' callback then writes
 the same epochs, with the weights that the job has saved at the end of each, and TensorBoard reads
-both: series and steps must be the same, and so must the histograms and images.
+both: series and steps must be the same, and so must the histograms and images. The job also has images
+of its first batch, and traces.
 """
 
 import json
@@ -21,6 +22,7 @@ import keras
 import numpy as np
 from keras import layers
 from tensor_board_expected import picture, read_run
+import tensor_board_workers
 
 BATCH = 16
 STEPS = 6
@@ -35,6 +37,15 @@ CLUSTERS = {
     "mirrored": {"strategy": "mirrored", "cluster": {"worker": 1}, "devices": 2},
     "multi_worker_mirrored": {"strategy": "multi_worker_mirrored", "cluster": {"worker": 2}},
     "central_storage": {"strategy": "central_storage", "cluster": {"worker": 1}, "devices": 2},
+}
+
+
+# Workers, replicas of each, and what each trace has.
+TRACES = {
+    "parameter_server": (2, 1, {"calls to ps-0", "calls to ps-1", "Push", "wait for the parameter servers"}),
+    "mirrored": (1, 2, {"all-reduce of replica 1", "all-reduce bucket 0", "update"}),
+    "multi_worker_mirrored": (2, 1, {"all-reduce of replica 0", "all-reduce bucket 0", "update"}),
+    "central_storage": (1, 2, {"data of replica 1", "sum bucket 0", "update"}),
 }
 
 
@@ -76,7 +87,7 @@ def run_job(binaries, folder, cluster, output):
         "global_batch_size": BATCH,
         "device": "cpu",
         "checkpoint": {"every_epochs": 10},
-        "callbacks": [{"TensorBoard": {"log_dir": "board", **ARGUMENTS}},
+        "callbacks": [{"TensorBoard": {"log_dir": "board", **ARGUMENTS, **tensor_board_workers.ARGUMENTS}},
                       {"ModelCheckpoint": {"filepath": "models/{epoch}.weights.h5", "save_weights_only": True}}],
     }
     if cluster["strategy"] == "parameter_server":
@@ -158,15 +169,22 @@ def main():
         make_model().save(folder / "model.keras")
         for name, cluster in CLUSTERS.items():
             output = folder / name
+            begin = time.time()
             seconds = run_job(binaries, folder, cluster, output)
             check_speed(name, read_run(output / "board" / "train"), seconds)
             run_keras(folder, make_model(), output / "models", folder / f"{name}.keras")
             counts = {}
             for run in EXAMPLES:
                 theirs = read_run(folder / f"{name}.keras" / run)
-                check_run(f"{name}/{run}", read_run(output / "board" / run), theirs)
+                ours = read_run(output / "board" / run)
+                if run == "train":
+                    images = np.load(folder / "train.npz")["x"]
+                    tensor_board_workers.check_images(name, ours["images"], images)
+                check_run(f"{name}/{run}", ours, theirs)
                 counts[run] = {plugin: len(series) for plugin, series in sorted(theirs.items())}
-            print(f"{name}: as Keras writes them, {counts}")
+            traces = tensor_board_workers.check_traces(
+                name, output / "board", (begin, time.time()), *TRACES[name])
+            print(f"{name}: as Keras writes them, {counts}; {traces} traces")
 
 
 if __name__ == "__main__":

@@ -97,6 +97,7 @@ BatchPipeline::BatchPipeline(const PipelineOptions& options,
           {.type = type_, .row_size = 1}),
       lease_source_(std::move(lease_source)),
       fence_(options.fence),
+      lane_(options.lane),
       phases_(std::move(phases)),
       tuner_(options.readers),
       places_(batch_size) {
@@ -247,7 +248,13 @@ absl::Status BatchPipeline::MakeBatchesOf(const v1::Lease& lease) {
     done += batch->count;
     batch->done_of_lease = done;
     batch->ends_lease = at + batch->step_count == end;
-    RETURN_IF_ERROR(Fill(phase, *batch));
+    batch->epoch_step = at / phase.data.step_size;
+    batch->epoch_steps =
+        (epoch_examples + phase.data.step_size - 1) / phase.data.step_size;
+    {
+      const ScopedSpan span(lane_, "read a batch");
+      RETURN_IF_ERROR(Fill(phase, *batch));
+    }
     batch->skipped_of_lease = skipped_.total() - skipped_before;
     Publish();
   }

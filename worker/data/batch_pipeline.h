@@ -43,6 +43,7 @@
 #include "worker/data/reader_tuner.h"
 #include "worker/data/skipped_examples.h"
 #include "worker/data/step_slices.h"
+#include "worker/trace/trace_recorder.h"
 
 namespace paceline {
 
@@ -100,6 +101,8 @@ struct PipelineOptions {
   int readers = 1;
   // For what makes readers, which may open files.
   ReadFence fence = {};
+  // Null, or gets what the prefetch thread does, and outlives the pipeline.
+  TraceLane* lane = nullptr;
 };
 
 // The values in a batch for one input or output of the model.
@@ -122,6 +125,9 @@ struct PreparedBatch {
   int64_t count = 0;
   // Examples in the step, over all replicas that share it.
   int64_t step_count = 0;
+  // The step's number in its epoch, from 0, and how many the epoch has.
+  int64_t epoch_step = 0;
+  int64_t epoch_steps = 0;
   // Examples of the lease that this replica has processed after this batch.
   int64_t done_of_lease = 0;
   // How many of these `on_error: skip` has left out, so that others stand in.
@@ -249,6 +255,7 @@ class BatchPipeline {
   const std::vector<Column> weights_;
   const LeaseSource lease_source_;
   const ReadFence fence_;
+  TraceLane* const lane_;
 
   // Used by the prefetch thread only.
   std::map<v1::Phase, Phase> phases_;

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
-#include "common/image/image_limits.h"
+#include "common/base/status_macros.h"
+#include "common/data_source/image_input.h"
 #include "common/image/pixel_buffer.h"
 #include "common/image/png_encoder.h"
 #include "common/tensor/shape.h"
@@ -13,11 +16,6 @@
 namespace paceline {
 namespace {
 
-// The largest of libpng.
-constexpr int64_t kMaxSide = 1'000'000;
-
-// Around each image.
-constexpr int64_t kGap = 2;
 constexpr uint8_t kGapColor = 128;
 
 int ChannelsOf(const Shape& shape) {
@@ -34,23 +32,14 @@ int64_t ColumnsFor(int64_t count, ImageSize image) {
 
 }  // namespace
 
-bool ContactSheet::IsImage(const Shape& shape) {
-  if (shape.size() != 2 && shape.size() != 3) return false;
-  const int64_t channels = shape.size() == 3 ? shape[2] : 1;
-  if (channels != 1 && channels != 3) return false;
-  if (std::max(shape[0], shape[1]) + 2 * kGap > kMaxSide) return false;
-  // With room for the gap.
-  return (shape[0] + 2 * kGap) <= kMaxImagePixels / (shape[1] + 2 * kGap);
-}
-
 ContactSheet::ContactSheet(const Shape& shape, int64_t count)
     : channels_(ChannelsOf(shape)),
       image_{shape[0], shape[1]},
       image_values_(NumElements(shape)),
-      capacity_(std::clamp<int64_t>(
-          kMaxPixels / ((shape[0] + 2 * kGap) * (shape[1] + 2 * kGap)), 1,
-          std::min(count, kMaxImages))) {
-  CHECK(IsImage(shape));
+      capacity_(std::clamp<int64_t>(kMaxPixels / ((shape[0] + 2 * kImageFrame) *
+                                                  (shape[1] + 2 * kImageFrame)),
+                                    1, std::min(count, kMaxImages))) {
+  CHECK(IsDrawn(shape));
   CHECK_GE(count, 1);
 }
 
@@ -79,24 +68,45 @@ absl::StatusOr<std::string> ContactSheet::EncodePng() const {
   CHECK_GE(size(), 1);
   const int64_t columns = ColumnsFor(size(), image_);
   const int64_t rows = (size() + columns - 1) / columns;
-  const int64_t step_y = image_.height + kGap;
-  const int64_t step_x = image_.width + kGap;
+  const int64_t step_y = image_.height + kImageFrame;
+  const int64_t step_x = image_.width + kImageFrame;
   PixelBuffer sheet;
-  sheet.Resize({rows * step_y + kGap, columns * step_x + kGap}, channels_);
+  sheet.Resize({rows * step_y + kImageFrame, columns * step_x + kImageFrame},
+               channels_);
   for (int64_t y = 0; y < sheet.size().height; ++y) {
     std::memset(sheet.row(y), kGapColor, sheet.row_bytes());
   }
-  const int64_t row_values = image_.width * channels_;
-  const float* next = values_.data();
   for (int64_t i = 0; i < size(); ++i) {
-    const int64_t top = i / columns * step_y + kGap;
-    const int64_t left = (i % columns * step_x + kGap) * channels_;
-    for (int64_t y = 0; y < image_.height; ++y, next += row_values) {
-      std::transform(next, next + row_values, sheet.row(top + y) + left,
-                     [this](float value) { return ColorOf(value); });
-    }
+    Draw(i, i / columns * step_y + kImageFrame,
+         i % columns * step_x + kImageFrame, sheet);
   }
   return paceline::EncodePng(sheet, channels_);
+}
+
+absl::StatusOr<std::vector<std::string>> ContactSheet::EncodeImages(
+    int64_t max_bytes) const {
+  std::vector<std::string> images;
+  PixelBuffer pixels;
+  pixels.Resize(image_, channels_);
+  for (int64_t i = 0; i < size(); ++i) {
+    Draw(i, /*top=*/0, /*left=*/0, pixels);
+    ASSIGN_OR_RETURN(std::string png, paceline::EncodePng(pixels, channels_));
+    max_bytes -= std::ssize(png);
+    if (max_bytes < 0) break;
+    images.push_back(std::move(png));
+  }
+  return images;
+}
+
+void ContactSheet::Draw(int64_t index, int64_t top, int64_t left,
+                        PixelBuffer& pixels) const {
+  const int64_t row_values = image_.width * channels_;
+  const float* next = values_.data() + index * image_values_;
+  for (int64_t y = 0; y < image_.height; ++y, next += row_values) {
+    std::transform(next, next + row_values,
+                   pixels.row(top + y) + left * channels_,
+                   [this](float value) { return ColorOf(value); });
+  }
 }
 
 }  // namespace paceline

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/image/image_size.h"
+#include "common/image/pixel_buffer.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -20,11 +21,8 @@ class ContactSheet {
   static constexpr int64_t kMaxPixels = int64_t{1} << 23;
   static constexpr int64_t kMaxImages = 1024;
 
-  // Whether (height, width), with 1 or 3 channels behind or without, and within
-  // the limits.
-  static bool IsImage(const Shape& shape);
-
-  // For up to `count` images of `shape`, as far as the limits allow.
+  // For up to `count` images of `shape`, as far as the limits allow. IsDrawn
+  // must be true of the shape.
   ContactSheet(const Shape& shape, int64_t count);
 
   int64_t capacity() const { return capacity_; }
@@ -43,8 +41,15 @@ class ContactSheet {
   // The picture, from left to right and from top to bottom. There must be an
   // image.
   absl::StatusOr<std::string> EncodePng() const;
+  // Each image as a picture of its own, in the same colours: as many of the
+  // first as have at most `max_bytes` bytes together.
+  absl::StatusOr<std::vector<std::string>> EncodeImages(
+      int64_t max_bytes) const;
 
  private:
+  // Draws an image into `pixels`, with its corner at row `top`, column `left`.
+  void Draw(int64_t index, int64_t top, int64_t left,
+            PixelBuffer& pixels) const;
   uint8_t ColorOf(float value) const;
 
   const int channels_;

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "common/base/status_macros.h"
+#include "common/data_source/image_input.h"
 #include "common/data_step/example_steps.h"
 #include "common/job/job_model.h"
 #include "worker/data/batch_pipeline.h"
@@ -187,20 +187,6 @@ class SetReader {
   SetReport report_;
 };
 
-// The first input that is an image.
-absl::StatusOr<size_t> SheetInput(const std::vector<ModelArray>& inputs) {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (ContactSheet::IsImage(inputs[i].shape)) return i;
-  }
-  const auto describe = [](std::string* text, const ModelArray& input) {
-    absl::StrAppend(text, input.name, " ", ShapeToString(input.shape));
-  };
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--png: the model's inputs are ", absl::StrJoin(inputs, ", ", describe),
-      "; expected an image, (height, width) or with 1 or 3 channels behind, "
-      "of at most 64 Mi pixels, and 999,996 a side"));
-}
-
 struct NamedPhase {
   std::string name;
   v1::Phase phase;
@@ -237,7 +223,9 @@ absl::StatusOr<DataReport> MakeDataReport(const v1::Job& given,
   const int workers = std::max(1, static_cast<int>(job.cluster().worker()));
   size_t sheet_input = 0;
   if (request.wants_sheet) {
-    ASSIGN_OR_RETURN(sheet_input, SheetInput(arrays.inputs));
+    const absl::StatusOr<size_t> input = ImageInput(arrays.inputs);
+    if (!input.ok()) return Annotate(input.status(), "--png");
+    sheet_input = *input;
   }
   DataReport report;
   report.job = job.name();

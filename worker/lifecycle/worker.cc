@@ -17,7 +17,6 @@
 #include "common/base/exit_code.h"
 #include "common/base/simd.h"
 #include "common/base/status_macros.h"
-#include "common/checkpoint/variables_order.h"
 #include "common/cluster/address.h"
 #include "common/job/job_model.h"
 #include "common/limits.h"
@@ -27,10 +26,11 @@
 #include "worker/collective/memory_transport.h"
 #include "worker/collective/shared_memory_transport.h"
 #include "worker/evaluation/checkpoint_strategy.h"
-#include "worker/lifecycle/load_replica.h"
+#include "worker/lifecycle/callback_reports.h"
 #include "worker/lifecycle/local_checkpoints.h"
 #include "worker/lifecycle/replica_gate.h"
 #include "worker/lifecycle/replica_hub.h"
+#include "worker/lifecycle/variable_orders.h"
 #include "worker/setup/datasets.h"
 #include "worker/setup/device_groups.h"
 #include "worker/setup/peers.h"
@@ -130,6 +130,9 @@ class WorkerTask {
           MakeReplica(job(), {.threads = replica_threads(), .index = index}));
     }
     const Replica& first = *replicas_.front();
+    ASSIGN_OR_RETURN(
+        reports_,
+        CallbackReports::Create(job(), first.model, device_count(), member_));
     std::set<v1::Phase> phases = {v1::PHASE_TEST};
     if (!evaluates_checkpoint()) {
       phases.insert({v1::PHASE_TRAIN, v1::PHASE_VALIDATION});
@@ -285,7 +288,8 @@ class WorkerTask {
                          .group = replica.group.get(),
                          .variables = VariablesOf(replica),
                          .transport = transports_[device].get(),
-                         .on_waiting = OnWaiting()});
+                         .on_waiting = OnWaiting(),
+                         .trace = reports_->trace(device)});
   }
 
   // Restores the variables from the checkpoint, if there is one, for rank 0.
@@ -326,6 +330,9 @@ class WorkerTask {
     work.log_steps = job().log_steps();
     work.on_waiting = OnWaiting();
     work.leaves = [this] { return leaves(); };
+    work.first_epoch = job().initial_epoch();
+    work.trace = reports_->trace(device);
+    work.on_first_batch = reports_->on_first_batch();
     return RunReplica(*replicas_[device], *strategy, work,
                       [&](const absl::Status& status) {
                         if (!status.ok()) return End(device, status);
@@ -358,68 +365,18 @@ class WorkerTask {
     if (shares_statistics()) replicas_[device]->statistics->Abort(status);
   }
 
-  // Blocks until all replicas of this worker have their first variables. Fails
-  // before the leader, whose clock started earlier, gives the worker up.
-  absl::Status AwaitReplicas() {
-    if (device_count() > 1) {
-      member_.SetWaitingFor("the first variables of the other replicas");
-    }
-    RETURN_IF_ERROR(gate_.Await(limits::kCheckpointTimeout / 2));
-    if (device_count() > 1) member_.SetWaitingFor("");
-    return absl::OkStatus();
-  }
-
-  // The leader's orders, which one replica carries out for all. No step is
-  // under way in any, but a job that is resumed may begin with an order, while
-  // other replicas still get their first variables.
-  absl::StatusOr<std::function<void()>> TakeSnapshot(const std::string& name) {
-    RETURN_IF_ERROR(AwaitReplicas());
-    return checkpoints_->Take(name);
-  }
-
-  absl::Status ChangeVariables(const v1::VariablesOrder& order) {
-    RETURN_IF_ERROR(AwaitReplicas());
-    return order.kind() == v1::VariablesOrder::KIND_LOAD ? LoadVariables(order)
-                                                         : SwapAverages(order);
-  }
-
-  absl::Status SwapAverages(const v1::VariablesOrder& order) {
-    for (const std::unique_ptr<Replica>& replica : replicas_) {
-      if (replica->variables == nullptr) continue;
-      RETURN_IF_ERROR(CheckHasAverages(order, replica->optimizer->use_ema));
-      RETURN_IF_ERROR(replica->variables->SwapAverages(*replica->stream));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status LoadVariables(const v1::VariablesOrder& order) {
-    const std::string path = absl::StrCat(registration().checkpoint_folder(),
-                                          "/", order.checkpoint());
-    for (const std::unique_ptr<Replica>& replica : replicas_) {
-      if (replica->variables == nullptr) continue;
-      Transport* const peers =
-          has_peers() ? transports_.front().get() : nullptr;
-      member_.SetWaitingFor(peers == nullptr || rank() == 0
-                                ? ""
-                                : "the variables of the first worker");
-      RETURN_IF_ERROR(LoadReplica(
-          path, /*reads=*/rank() == 0, peers, replica->model.graph.variables,
-          replica->plan.layout(), *replica->variables, *replica->stream));
-    }
-    member_.SetWaitingFor("");
-    return absl::OkStatus();
-  }
-
   // Runs each replica on a thread of its own; the first one on this thread.
   absl::Status RunReplicas() {
     Member::TakeSnapshot take_snapshot;
     Member::ChangeVariables change_variables;
+    VariableOrders orders(member_, replicas_, gate_, checkpoints_.get(),
+                          has_peers() ? transports_.front().get() : nullptr);
     if (checkpoints_ != nullptr) {
-      change_variables = [this](const v1::VariablesOrder& order) {
-        return ChangeVariables(order);
+      change_variables = [&orders](const v1::VariablesOrder& order) {
+        return orders.Change(order);
       };
-      take_snapshot = [this](const std::string& name) {
-        return TakeSnapshot(name);
+      take_snapshot = [&orders](const std::string& name) {
+        return orders.TakeSnapshot(name);
       };
     }
     ReplicaHub hub(
@@ -460,6 +417,8 @@ class WorkerTask {
   std::unique_ptr<MemoryGroup> statistics_group_;
   // In the order of their creation; each may refer to those before it.
   std::vector<std::unique_ptr<Replica>> replicas_;
+  // What callbacks want of this worker.
+  std::unique_ptr<CallbackReports> reports_;
   std::unique_ptr<LocalCheckpoints> checkpoints_;
   Datasets datasets_;
   std::optional<Listener> listener_;

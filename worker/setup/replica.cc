@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/tensor_visits.h"
 #include "common/job/job_model.h"
@@ -112,6 +113,10 @@ absl::Status RunReplica(
   options.model = ModelArraysOf(replica.model);
   options.readers = work.readers;
   options.fence = work.fence;
+  if (work.trace != nullptr) {
+    options.lane =
+        &work.trace->AddLane(absl::StrCat("data of ", work.trace->name()));
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline,
                    BatchPipeline::Create(options, work.leases));
   TrainerParts parts;
@@ -127,8 +132,12 @@ absl::Status RunReplica(
       static_cast<int>(replica.plan.layout().updated_buckets().size());
   if (replica.group != nullptr) parts.on_waiting = work.on_waiting;
   parts.leaves = work.leaves;
+  parts.first_epoch = work.first_epoch;
+  parts.trace = work.trace;
+  parts.on_first_batch = work.on_first_batch;
   Trainer trainer(parts, MetricLayout(replica.spec.outputs), work.log_steps);
   absl::Status status = trainer.Run();
+  if (status.ok() && work.trace != nullptr) work.trace->End();
   finish(status);
   return status;
 }

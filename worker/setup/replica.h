@@ -25,6 +25,7 @@
 #include "worker/strategy/local_variables.h"
 #include "worker/strategy/strategy.h"
 #include "worker/strategy/transport_statistics_all_reduce.h"
+#include "worker/trace/replica_trace.h"
 
 namespace paceline {
 
@@ -99,8 +100,11 @@ struct ReplicaWork {
   bool log_steps = false;
   // See TrainerParts::on_waiting; used only if the device has joined a group.
   std::function<void(const std::string&)> on_waiting;
-  // See TrainerParts::leaves.
+  // See TrainerParts.
   std::function<bool()> leaves;
+  int64_t first_epoch = 0;
+  ReplicaTrace* trace = nullptr;
+  std::function<void(const PreparedBatch&)> on_first_batch = nullptr;
 };
 
 // Trains and evaluates by leases until there are no more, or the first error.

@@ -30,6 +30,11 @@ AllReduceStrategy::AllReduceStrategy(AllReduceOptions options,
       clipper_(options_.clipping, plan, state),
       waiting_(absl::StrCat("the all-reduce of ", transport.world_size(),
                             " replicas")),
+      lane_(LaneOf(options_.trace)),
+      reduce_lane_(options_.trace == nullptr
+                       ? nullptr
+                       : &options_.trace->AddLane(absl::StrCat(
+                             "all-reduce of ", options_.trace->name()))),
       is_ready_(plan.layout().updated_buckets().size()),
       reducer_([this] { Run(); }) {}
 
@@ -75,9 +80,21 @@ absl::StatusOr<int64_t> AllReduceStrategy::EndStep(
       << "gradients are missing";
   is_ready_.assign(count, false);
   next_bucket_ = 0;
-  RETURN_IF_ERROR(AwaitReducer());
-  if (count > 0) RETURN_IF_ERROR(Reduce(static_cast<int>(count - 1)));
+  {
+    const ScopedSpan span(lane_, "wait for the all-reduce");
+    RETURN_IF_ERROR(AwaitReducer());
+    if (count > 0) RETURN_IF_ERROR(Reduce(static_cast<int>(count - 1)));
+  }
   options_.on_waiting("");
+  Update();
+  const ScopedSpan span(lane_, "copy the variables");
+  RETURN_IF_ERROR(UploadUpdated(layout_, state_, stream_));
+  return variables_.iterations();
+}
+
+void AllReduceStrategy::Update() {
+  const ScopedSpan span(lane_, "update");
+  const size_t count = is_ready_.size();
   for (size_t bucket = 0; bucket < count; ++bucket) {
     variables_.Accumulate(static_cast<int>(bucket), 0,
                           layout_.buckets()[bucket].count, state_);
@@ -88,8 +105,6 @@ absl::StatusOr<int64_t> AllReduceStrategy::EndStep(
                      layout_.buckets()[bucket].count, learning_rate_, state_);
   }
   variables_.EndUpdate();
-  RETURN_IF_ERROR(UploadUpdated(layout_, state_, stream_));
-  return variables_.iterations();
 }
 
 absl::Status AllReduceStrategy::AwaitReducer() {
@@ -122,6 +137,7 @@ void AllReduceStrategy::Run() {
 }
 
 absl::Status AllReduceStrategy::Reduce(int bucket) {
+  const ScopedSpan span(reduce_lane_, "all-reduce bucket", bucket);
   const absl::Span<std::byte> gradients = state_.host_gradients(bucket);
   // Statistics are not rounded; otherwise rounding errors would accumulate in
   // them.

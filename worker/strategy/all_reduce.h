@@ -31,6 +31,7 @@
 #include "worker/strategy/gradient_clipper.h"
 #include "worker/strategy/local_variables.h"
 #include "worker/strategy/strategy.h"
+#include "worker/trace/replica_trace.h"
 
 namespace paceline {
 
@@ -41,6 +42,8 @@ struct AllReduceOptions {
   Clipping clipping;
   // Called with what the strategy waits for, and with "" when the wait ends.
   std::function<void(const std::string&)> on_waiting;
+  // What the replica records; null: nothing.
+  ReplicaTrace* trace = nullptr;
 };
 
 class AllReduceStrategy : public Strategy {
@@ -63,6 +66,8 @@ class AllReduceStrategy : public Strategy {
   // Runs on the reducer thread.
   void Run();
   absl::Status Reduce(int bucket);
+  // Applies the summed gradients.
+  void Update();
   // Blocks until the reducer is idle.
   absl::Status AwaitReducer();
 
@@ -75,6 +80,10 @@ class AllReduceStrategy : public Strategy {
   Collectives collectives_;
   GradientClipper clipper_;
   const std::string waiting_;
+  // Of the trainer's thread, and of whichever thread reduces. Null: nothing is
+  // recorded.
+  TraceLane* const lane_;
+  TraceLane* const reduce_lane_;
   // Of the current lease.
   std::optional<double> learning_rate_;
 

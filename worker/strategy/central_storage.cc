@@ -58,7 +58,7 @@ std::vector<BucketRange> RangesOf(const ShardPlan& plan, bool by_variable,
 CentralStorageStrategy::CentralStorageStrategy(
     std::function<void(const std::string&)> on_waiting,
     const Clipping& clipping, Transport& transport, const ShardPlan& plan,
-    LocalVariables& central, ModelState& state, Stream& stream)
+    LocalVariables& central, ModelState& state, Stream& stream, TraceLane* lane)
     : on_waiting_(std::move(on_waiting)),
       layout_(plan.layout()),
       central_(central),
@@ -69,7 +69,8 @@ CentralStorageStrategy::CentralStorageStrategy(
       own_(RangesOf(plan, central.updates_by_variable(), transport.rank(),
                     transport.world_size())),
       waiting_(absl::StrCat("the gradients of ", transport.world_size(),
-                            " replicas")) {}
+                            " replicas")),
+      lane_(lane) {}
 
 absl::Status CentralStorageStrategy::PullVariables() {
   return Pull(layout_.buckets().size());
@@ -103,8 +104,27 @@ absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
   on_waiting_(waiting_);
   const int bucket_count = static_cast<int>(layout_.updated_buckets().size());
   for (int bucket = 0; bucket < bucket_count; ++bucket) {
+    const ScopedSpan span(lane_, "sum bucket", bucket);
     RETURN_IF_ERROR(Reduce(bucket));
   }
+  RETURN_IF_ERROR(Update());
+  const int64_t step = central_.iterations() + 1;
+  // Wait until all parts are updated, and copy them only then. The next update
+  // cannot overtake a slow copy: a replica finishes the reduction of its part
+  // only after all others have taken part in it.
+  {
+    const ScopedSpan span(lane_, "wait for the other replicas");
+    RETURN_IF_ERROR(collectives_.Barrier());
+  }
+  on_waiting_("");
+  if (collectives_.rank() == 0) central_.EndUpdate();
+  const ScopedSpan span(lane_, "copy the variables");
+  RETURN_IF_ERROR(Pull(layout_.updated_buckets().size()));
+  return step;
+}
+
+absl::Status CentralStorageStrategy::Update() {
+  const ScopedSpan span(lane_, "update");
   for (const BucketRange& own : own_) {
     central_.Accumulate(own.bucket, own.begin, own.count, state_);
   }
@@ -112,15 +132,7 @@ absl::StatusOr<int64_t> CentralStorageStrategy::EndStep(
   for (const BucketRange& own : own_) {
     central_.Apply(own.bucket, own.begin, own.count, learning_rate_, state_);
   }
-  const int64_t step = central_.iterations() + 1;
-  // Wait until all parts are updated, and copy them only then. The next update
-  // cannot overtake a slow copy: a replica finishes the reduction of its part
-  // only after all others have taken part in it.
-  RETURN_IF_ERROR(collectives_.Barrier());
-  on_waiting_("");
-  if (collectives_.rank() == 0) central_.EndUpdate();
-  RETURN_IF_ERROR(Pull(layout_.updated_buckets().size()));
-  return step;
+  return absl::OkStatus();
 }
 
 absl::Status CentralStorageStrategy::Reduce(int bucket) {
@@ -156,7 +168,7 @@ absl::StatusOr<std::unique_ptr<Strategy>> MakeCentralStorage(
   RETURN_IF_ERROR(Collectives(*parts.transport).Barrier());
   return std::make_unique<CentralStorageStrategy>(
       parts.on_waiting, parts.optimizer.clipping, *parts.transport, parts.plan,
-      *parts.variables, parts.state, parts.stream);
+      *parts.variables, parts.state, parts.stream, LaneOf(parts.trace));
 }
 
 }  // namespace paceline

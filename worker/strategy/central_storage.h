@@ -44,7 +44,8 @@ class CentralStorageStrategy : public Strategy {
   CentralStorageStrategy(std::function<void(const std::string&)> on_waiting,
                          const Clipping& clipping, Transport& transport,
                          const ShardPlan& plan, LocalVariables& central,
-                         ModelState& state, Stream& stream);
+                         ModelState& state, Stream& stream,
+                         TraceLane* lane = nullptr);
 
   absl::Status PullVariables() override;
   absl::Status BeginLease(std::optional<double> learning_rate) override;
@@ -54,6 +55,8 @@ class CentralStorageStrategy : public Strategy {
  private:
   // Copies the first `bucket_count` buckets from central storage.
   absl::Status Pull(size_t bucket_count);
+  // Applies the summed gradients to this replica's part.
+  absl::Status Update();
   // Sums the gradients of a bucket that this replica needs.
   absl::Status Reduce(int bucket);
   template <typename T>
@@ -71,6 +74,8 @@ class CentralStorageStrategy : public Strategy {
   // What this replica updates.
   const std::vector<BucketRange> own_;
   const std::string waiting_;
+  // Null: nothing is recorded.
+  TraceLane* const lane_;
   // Of the current lease.
   std::optional<double> learning_rate_;
 };

@@ -107,6 +107,7 @@ void ChunkStream::StartThoseReleased(Queue& queue) {
     ChunkCalls& chunk = chunks_[queue.waiting.begin++];
     ++queue.under_way;
     queue.bytes_under_way += chunk.bytes;
+    Trace(queue);
     ++starting_;
     mutex_.Unlock();
     Call(chunk);
@@ -141,6 +142,19 @@ void ChunkStream::Answered(ChunkCalls& chunk, const absl::Status& status) {
   queue.bytes_under_way -= chunk.bytes;
   if (failure_.ok()) failure_ = status;
   StartThoseReleased(queue);
+  Trace(queue);
+}
+
+void ChunkStream::Trace(Queue& queue) {
+  if (options_.lanes.empty()) return;
+  TraceLane& lane = *options_.lanes[&queue - queues_.data()];
+  if (queue.under_way > 0) {
+    if (!queue.busy_since && lane.is_on()) queue.busy_since = lane.Now();
+  } else if (queue.busy_since) {
+    // "Push", of "Push to ps-0 at …".
+    lane.Add(what_.substr(0, what_.find(' ')), *queue.busy_since, lane.Now());
+    queue.busy_since.reset();
+  }
 }
 
 void ChunkStream::CancelAll() {

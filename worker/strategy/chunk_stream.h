@@ -34,6 +34,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,7 @@
 #include "common/rpc/ps_client.h"
 #include "common/rpc/repeated_calls.h"
 #include "paceline/v1/ps.pb.h"
+#include "worker/trace/trace_recorder.h"
 
 namespace paceline {
 
@@ -96,6 +98,9 @@ struct ChunkStreamOptions {
   int64_t bytes_per_server = std::numeric_limits<int64_t>::max();
   // Called with what the worker waits for, and with "" when the wait ends.
   std::function<void(const std::string&)> on_waiting;
+  // By server: gets the times in which calls to it are under way. Empty:
+  // nothing is recorded.
+  std::vector<TraceLane*> lanes;
 };
 
 // Not thread-safe: for the thread of the step.
@@ -144,6 +149,8 @@ class ChunkStream {
     // Calls that were sent and not answered yet, and the size of their chunks.
     int under_way = 0;
     int64_t bytes_under_way = 0;
+    // While some are, if that is recorded.
+    std::optional<absl::Time> busy_since;
   };
 
   size_t IndexOf(const ChunkCalls& chunk) const {
@@ -160,6 +167,9 @@ class ChunkStream {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Releases the lock while it starts a call.
   void StartThoseReleased(Queue& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Records, once no call to the server is under way, when some were. Call it
+  // when one has ended, and when one begins.
+  void Trace(Queue& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Call(ChunkCalls& chunk);
   // Runs on the thread that received the answer.
   void Answered(ChunkCalls& chunk, const absl::Status& status);

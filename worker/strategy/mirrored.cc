@@ -44,6 +44,7 @@ absl::StatusOr<std::unique_ptr<Strategy>> MakeMirrored(
   options.wire = WireTypeOf(parts.registration.job().wire_precision());
   options.clipping = parts.optimizer.clipping;
   options.on_waiting = parts.on_waiting;
+  options.trace = parts.trace;
   return std::make_unique<AllReduceStrategy>(
       std::move(options), *parts.transport, parts.plan, *parts.variables,
       parts.state, parts.stream);

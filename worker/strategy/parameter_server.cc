@@ -21,11 +21,13 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
       plan_(plan),
       state_(state),
       stream_(stream),
+      lane_(LaneOf(options_.trace)),
       clipper_(options_.clipping, plan, state) {
   CHECK_EQ(options_.servers.size(), static_cast<size_t>(plan.shard_count()));
   CHECK(!options_.pipelines || !waits_for_others());
   servers_.reserve(plan.shard_count());
   std::vector<std::string> descriptions;
+  ChunkStreamOptions stream_options;
   for (int index = 0; index < plan.shard_count(); ++index) {
     if (plan.chunks(index).empty()) continue;
     const v1::Member& member = options_.servers[index];
@@ -36,6 +38,10 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
     server.client = std::make_unique<PsClient>(index, member.address(),
                                                options_.caller, client);
     server.shard = index;
+    if (TraceLane* const lane =
+            NewLane(options_.trace, absl::StrCat("calls to ps-", index))) {
+      stream_options.lanes.push_back(lane);
+    }
     descriptions.push_back(server.client->description());
   }
   AddChunks(&ChunkServer::updated);
@@ -52,7 +58,6 @@ ParameterServerStrategy::ParameterServerStrategy(ParameterServerOptions options,
       ++bucket_counts_[c];
     }
   }
-  ChunkStreamOptions stream_options;
   stream_options.timeout = options_.timeout;
   stream_options.waits_for_others = waits_for_others();
   // Under bounded staleness all calls may be under way; see chunk_stream.h.
@@ -131,7 +136,7 @@ absl::Status ParameterServerStrategy::PullVariables() {
   CHECK(!is_pushing_) << "pull while pushes are under way";
   for (ChunkCalls& chunk : updated_chunks()) chunk.pull_request.clear_joins();
   RETURN_IF_ERROR(Pull(&ChunkServer::updated));
-  if (has_frozen_) return UploadUpdated(plan_.layout(), state_, stream_);
+  if (has_frozen_) return Upload();
   RETURN_IF_ERROR(Pull(&ChunkServer::frozen));
   has_frozen_ = true;
   return UploadAll(plan_.layout(), state_, stream_);
@@ -149,10 +154,16 @@ absl::Status ParameterServerStrategy::BeginLease(
   for (const ChunkCalls& chunk : updated_chunks()) {
     clock_ = std::max(clock_, chunk.pull_response.clock());
   }
+  return Upload();
+}
+
+absl::Status ParameterServerStrategy::Upload() {
+  const ScopedSpan span(lane_, "copy the variables");
   return UploadUpdated(plan_.layout(), state_, stream_);
 }
 
 absl::Status ParameterServerStrategy::Pull(Chunks chunks) {
+  const ScopedSpan span(lane_, "pull");
   RETURN_IF_ERROR(pushes_->Run(
       waiting_for_pull_, chunks,
       [](ChunkCalls& chunk, absl::Duration timeout, CallDone done) {
@@ -221,6 +232,7 @@ void ParameterServerStrategy::TakeVariables() {
 }
 
 absl::Status ParameterServerStrategy::EndPushes() {
+  const ScopedSpan span(lane_, "wait for the parameter servers");
   RETURN_IF_ERROR(pushes_->Finish());
   is_pushing_ = false;
   RETURN_IF_ERROR(CheckResponses());
@@ -283,7 +295,7 @@ absl::StatusOr<int64_t> ParameterServerStrategy::EndStep(
     RETURN_IF_ERROR(EndPushes());
     TakeVariables();
   }
-  RETURN_IF_ERROR(UploadUpdated(plan_.layout(), state_, stream_));
+  RETURN_IF_ERROR(Upload());
   return is_pushing_ ? kNotAppliedYet : static_cast<int64_t>(step_);
 }
 
@@ -438,6 +450,7 @@ absl::StatusOr<std::unique_ptr<Strategy>> MakeParameterServer(
   options.clipping = parts.optimizer.clipping;
   options.pipelines = job.pipeline() > 0;
   options.on_waiting = parts.on_waiting;
+  options.trace = parts.trace;
   return std::make_unique<ParameterServerStrategy>(
       std::move(options), parts.plan, parts.state, parts.stream);
 }

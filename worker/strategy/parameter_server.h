@@ -56,6 +56,7 @@
 #include "worker/strategy/staged_chunk.h"
 #include "worker/strategy/strategy.h"
 #include "worker/strategy/strategy_parts.h"
+#include "worker/trace/replica_trace.h"
 
 namespace paceline {
 
@@ -78,6 +79,8 @@ struct ParameterServerOptions {
   bool use_shared_memory = true;
   // Called with what the strategy waits for, and with "" when the wait ends.
   std::function<void(const std::string&)> on_waiting;
+  // What the replica records; null: nothing.
+  ReplicaTrace* trace = nullptr;
 };
 
 class ParameterServerStrategy : public Strategy {
@@ -110,6 +113,8 @@ class ParameterServerStrategy : public Strategy {
     return absl::MakeSpan(chunks_).first(updated_chunk_count_);
   }
   absl::Status Pull(Chunks chunks);
+  // Copies the variables that steps update to the device.
+  absl::Status Upload();
   // Begins the pushes of the current step.
   void BeginPushes();
   // Sends the updated chunk of that index. Its gradients must be prepared, and
@@ -147,6 +152,8 @@ class ParameterServerStrategy : public Strategy {
   const ShardPlan& plan_;
   ModelState& state_;
   Stream& stream_;
+  // Null: nothing is recorded.
+  TraceLane* const lane_;
   // By updated chunk; empty without `pipelines`. Before servers_, since gRPC
   // may read the copies until a server's client is destroyed.
   std::vector<StagedChunk> staged_;

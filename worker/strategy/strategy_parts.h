@@ -14,6 +14,7 @@
 #include "worker/collective/transport.h"
 #include "worker/device/device.h"
 #include "worker/strategy/local_variables.h"
+#include "worker/trace/replica_trace.h"
 
 namespace paceline {
 
@@ -43,6 +44,8 @@ struct StrategyParts {
   Transport* transport = nullptr;
   // Called with what the replica waits for, and with "" when the wait ends.
   std::function<void(const std::string&)> on_waiting;
+  // What the replica records; null: nothing.
+  ReplicaTrace* trace = nullptr;
 };
 
 }  // namespace paceline

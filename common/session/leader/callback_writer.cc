@@ -72,6 +72,15 @@ absl::Status CallbackWriter::CarryOut(const WriteModelGraph& write) {
   return event_files_.WriteModel(PathOf(write.folder), *json);
 }
 
+absl::Status CallbackWriter::CarryOut(const WriteImages& write) {
+  return event_files_.WriteImages(PathOf(write.folder), write.step, write.tag,
+                                  write.images.size, write.images.images);
+}
+
+absl::Status CallbackWriter::CarryOut(const WriteTrace& write) {
+  return trace_files_.Write(PathOf(write.folder), write.task, *write.trace);
+}
+
 absl::Status CallbackWriter::CarryOut(const RunCommand& run) {
   commands_.Add(run);
   return absl::OkStatus();

@@ -13,6 +13,7 @@
 #include "common/session/leader/command_runner.h"
 #include "common/session/leader/event_files.h"
 #include "common/session/leader/http_posts.h"
+#include "common/session/leader/trace_files.h"
 
 namespace paceline {
 
@@ -43,6 +44,8 @@ class CallbackWriter {
   absl::Status CarryOut(const WriteToFile& write);
   absl::Status CarryOut(const WriteScalars& write);
   absl::Status CarryOut(const WriteModelGraph& write);
+  absl::Status CarryOut(const WriteImages& write);
+  absl::Status CarryOut(const WriteTrace& write);
   absl::Status CarryOut(const RunCommand& run);
   absl::Status CarryOut(const PostLogs& post);
   std::string PathOf(const std::string& path) const;
@@ -51,6 +54,7 @@ class CallbackWriter {
   std::ostream* const progress_;
   const std::function<absl::StatusOr<std::string>()> model_json_;
   EventFiles& event_files_;
+  TraceFiles trace_files_;
   CommandRunner& commands_;
   HttpPosts& posts_;
 };

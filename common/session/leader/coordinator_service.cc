@@ -10,6 +10,10 @@
 namespace paceline {
 namespace {
 
+// Size of a trace, or of the images of the first batch, as a request, in bytes.
+// A trace has up to 3 MB of spans and 1 MB of texts, images have up to 4 MiB.
+constexpr size_t kMaxTraceMessageBytes = size_t{8} << 20;
+
 using Done = std::function<void(const absl::Status&)>;
 
 // Ends a call with its answer or error.
@@ -110,6 +114,22 @@ void CoordinatorService::AddReports() {
              v1::ReportOrderResponse& /*response*/, const Done& done) {
         done(session_.Handle([&](Session& state, absl::Time now) {
           return state.ReportOrder(request, now);
+        }));
+      });
+  AddMessages<v1::ReportTraceRequest, v1::ReportTraceResponse>(
+      "ReportTrace", kMaxTraceMessageBytes,
+      [this](const v1::ReportTraceRequest& request,
+             v1::ReportTraceResponse& /*response*/, const Done& done) {
+        done(session_.Handle([&](Session& state, absl::Time /*now*/) {
+          return state.ReportTrace(request);
+        }));
+      });
+  AddMessages<v1::ReportImagesRequest, v1::ReportImagesResponse>(
+      "ReportImages", kMaxTraceMessageBytes,
+      [this](const v1::ReportImagesRequest& request,
+             v1::ReportImagesResponse& /*response*/, const Done& done) {
+        done(session_.Handle([&](Session& state, absl::Time /*now*/) {
+          return state.ReportImages(request);
         }));
       });
   AddMessages<v1::LeaveRequest, v1::LeaveResponse>(

@@ -113,7 +113,9 @@ absl::StatusOr<v1::HeartbeatResponse> Session::Heartbeat(
   }
   if (request.leaves()) state.AskedToLeave(*place, now);
   response.set_next_phase(state.GoesOn());
-  response.set_stop(state.outcome && !state.GoesOn());
+  // A worker that has a trace to send learns by its lease that it is over.
+  response.set_stop(state.outcome && !state.GoesOn() &&
+                    !state.AwaitsTrace(*place));
   return response;
 }
 

@@ -299,6 +299,10 @@ class Session {
   absl::Status ReportCheckpoint(const v1::ReportCheckpointRequest& request);
   absl::Status ReportOrder(const v1::ReportOrderRequest& request,
                            absl::Time now);
+  // Of each worker the first trace counts, and of all the first images.
+  // InvalidArgument: the report is impossible, or no callback wants it.
+  absl::Status ReportTrace(const v1::ReportTraceRequest& request);
+  absl::Status ReportImages(const v1::ReportImagesRequest& request);
   absl::Status Leave(const v1::LeaveRequest& request, absl::Time now);
 
   // Events: answers to orders. An error ends the job, except that of

@@ -1,6 +1,7 @@
 // The private state of Session, shared by its source files: session_start.cc
 // has everything up to the start, session.cc the running job, session_orders.cc
-// the orders to change variables, session_failures.cc and session_losses.cc the
+// the orders to change variables, session_reports.cc what workers send for
+// callbacks, session_failures.cc and session_losses.cc the
 // failures, session_invariants.cc the invariants.
 #ifndef PACELINE_COMMON_SESSION_MACHINE_SESSION_STATE_H_
 #define PACELINE_COMMON_SESSION_MACHINE_SESSION_STATE_H_
@@ -109,6 +110,14 @@ struct Session::State {
   absl::Status CheckSizes(const Place& place, const DataSizes& sizes);
   absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Acquire(
       Place* place, uint64_t request, absl::Time now);
+  // The worker that sends a report for callbacks. InvalidArgument unless it
+  // trains and such reports are `wanted`; `what` is "a trace".
+  absl::StatusOr<Place*> FindReporter(const v1::Member& member, bool wanted,
+                                      absl::string_view what);
+  // Whether the job has succeeded, and the worker may still send a trace.
+  bool AwaitsTrace(const Place& place) const;
+  // What the callbacks have asked for because of a report.
+  void Serve(Decision decision);
   // The first worker that has not carried out the order; null: there is none,
   // or no order.
   Place* AwaitedForOrder();
@@ -177,6 +186,9 @@ struct Session::State {
   // The last order to the workers, and its deadline.
   std::optional<v1::VariablesOrder> order;
   absl::Time order_deadline;
+  // The workers that have sent a trace, and whether one has sent images.
+  std::set<TaskId> traced;
+  bool has_images = false;
   // The members that were asked to leave, also once they are gone.
   std::set<TaskId> asked_to_leave;
   // The first of them that the job cannot do without: it ends early.

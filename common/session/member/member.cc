@@ -240,6 +240,19 @@ void Member::ReportCheckpoint(const std::string& name,
   SendReport(report);
 }
 
+void Member::ReportTrace(v1::ReportTraceRequest report) {
+  *report.mutable_member() = self_;
+  Deliver(
+      [&] { return client_.ReportTrace(report, heartbeat_timeout_).status(); });
+}
+
+void Member::ReportImages(v1::ReportImagesRequest report) {
+  *report.mutable_member() = self_;
+  Deliver([&] {
+    return client_.ReportImages(report, heartbeat_timeout_).status();
+  });
+}
+
 void Member::SendReport(const v1::ReportCheckpointRequest& request) {
   Deliver([&] {
     return client_.ReportCheckpoint(request, heartbeat_timeout_).status();

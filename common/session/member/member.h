@@ -101,6 +101,11 @@ class Member {
   void ReportCheckpoint(const std::string& name,
                         const absl::StatusOr<ShardFile>& file);
 
+  // Reports what callbacks want of this worker. They block until the leader has
+  // it, or the task leaves.
+  void ReportTrace(v1::ReportTraceRequest report);
+  void ReportImages(v1::ReportImagesRequest report);
+
   // Reports the task's progress with a lease. The report is sent at once if it
   // is `complete` (the last of its lease) or the first with a non-finite loss;
   // otherwise with the next heartbeat.

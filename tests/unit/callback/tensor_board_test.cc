@@ -1,7 +1,9 @@
 // TensorBoard: which points Keras' callback writes, and their bytes.
 #include "common/callback/tensor_board.h"
 
+#include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/callback/event_record.h"
+#include "common/callback/xplane.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/callback/callback_runs.h"
@@ -172,9 +175,7 @@ TEST(TensorBoard, WritesTheSpeed) {
 TEST(TensorBoard, SaysWhatItDoesNotWrite) {
   for (const auto& [key, value] :
        {std::pair("embeddings_freq", json(1)),
-        std::pair("embeddings_metadata", json("names.tsv")),
-        std::pair("profile_batch", json(2)),
-        std::pair("profile_batch", json::array({10, 20}))}) {
+        std::pair("embeddings_metadata", json("names.tsv"))}) {
     const auto made =
         MakeCallbacks(JobWith(Board({{key, value}})), TestContext());
     EXPECT_EQ(made.status().code(), absl::StatusCode::kUnimplemented);
@@ -182,6 +183,126 @@ TEST(TensorBoard, SaysWhatItDoesNotWrite) {
                 AllOf(HasSubstr(absl::StrCat("callbacks[0].", key, ": ")),
                       HasSubstr(" is not supported yet")));
   }
+}
+
+ProfileBatch StepsOf(const json& profile_batch) {
+  const auto made = MakeCallbacks(
+      JobWith(Board({{"profile_batch", profile_batch}})), TestContext());
+  EXPECT_TRUE(made.ok()) << made.status();
+  return made.ok() ? (*made)->traced_steps() : ProfileBatch{-1, -1};
+}
+
+TEST(TensorBoard, TracesTheStepsOfKeras) {
+  for (const auto& [profile_batch, first, last] :
+       {std::tuple(json(0), 0, 0), std::tuple(json(7), 7, 7),
+        std::tuple(json::array({3, 5}), 3, 5),
+        std::tuple(json::array({4, 4}), 4, 4),
+        std::tuple(json::array({0, 0}), 0, 0)}) {
+    const ProfileBatch steps = StepsOf(profile_batch);
+    EXPECT_EQ(steps.first, first) << profile_batch;
+    EXPECT_EQ(steps.last, last) << profile_batch;
+    EXPECT_EQ(steps.is_on(), first > 0);
+  }
+  EXPECT_TRUE(StepsOf({3, 5}).Contains(3) && StepsOf({3, 5}).Contains(5));
+  EXPECT_FALSE(StepsOf({3, 5}).Contains(2) || StepsOf({3, 5}).Contains(6));
+  // Keras accepts [0, 5], and traces nothing.
+  for (const json& bad :
+       {json(-1), json(1.5), json("2"), json(nullptr), json::array({5}),
+        json::array({5, 4}), json::array({0, 5}), json::array({-1, 5}),
+        json::array({1, 2, 3}), json::array({1, "2"}), json::array(),
+        json(1e300), json::array({1, 1e18})}) {
+    const auto made =
+        MakeCallbacks(JobWith(Board({{"profile_batch", bad}})), TestContext());
+    EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument) << bad;
+    EXPECT_THAT(
+        std::string(made.status().message()),
+        AllOf(HasSubstr("callbacks[0].profile_batch: "), HasSubstr("expected")))
+        << bad;
+  }
+}
+
+TEST(TensorBoard, WritesWhatWorkersSend) {
+  const auto list = *MakeCallbacks(
+      JobWith(Board({{"profile_batch", 2}, {"first_batch_images", 4}})),
+      TestContext());
+  EXPECT_EQ(list->first_batch_images(), 4);
+  const Decision images = list->ImagesCame({{28, 30}, {"png"}});
+  ASSERT_EQ(images.outputs.size(), 1);
+  const auto& pictures = std::get<WriteImages>(images.outputs[0]);
+  EXPECT_EQ(pictures.folder, "logs/train");
+  EXPECT_EQ(pictures.step, 0);
+  EXPECT_EQ(pictures.tag, "first_batch");
+  EXPECT_EQ(pictures.images.size, (ImageSize{28, 30}));
+  EXPECT_THAT(pictures.images.images, ElementsAre("png"));
+  const auto trace = std::make_shared<const Trace>();
+  const Decision came = list->TraceCame("worker-3", trace);
+  ASSERT_EQ(came.outputs.size(), 1);
+  const auto& write = std::get<WriteTrace>(came.outputs[0]);
+  EXPECT_EQ(write.folder, "logs");
+  EXPECT_EQ(write.task, "worker-3");
+  EXPECT_EQ(write.trace, trace);
+  const auto none =
+      *MakeCallbacks(JobWith(Board(json::object())), TestContext());
+  EXPECT_EQ(none->first_batch_images(), 0);
+  EXPECT_FALSE(none->traced_steps().is_on());
+  EXPECT_TRUE(none->ImagesCame({{28, 30}, {"png"}}).outputs.empty());
+  EXPECT_TRUE(none->TraceCame("worker-3", trace).outputs.empty());
+}
+
+TEST(TensorBoard, DrawsExamplesThatAreImages) {
+  CallbackContext context = TestContext();
+  context.no_images = "the model's inputs are x (10); expected an image";
+  const auto made =
+      MakeCallbacks(JobWith(Board({{"first_batch_images", 4}})), context);
+  EXPECT_EQ(std::string(made.status().message()),
+            "callbacks[0].first_batch_images: got 4, and the model's inputs "
+            "are x (10); expected an image; or 0");
+  EXPECT_TRUE(MakeCallbacks(JobWith(Board(json::object())), context).ok());
+  for (const json& bad : {json(-1), json(65), json(1.5), json("4")}) {
+    EXPECT_THAT(
+        std::string(MakeCallbacks(JobWith(Board({{"first_batch_images", bad}})),
+                                  TestContext())
+                        .status()
+                        .message()),
+        HasSubstr("callbacks[0].first_batch_images: "));
+  }
+}
+
+TEST(TensorBoard, OneOfAListWantsTracesAndOneImages) {
+  for (const std::string key : {"profile_batch", "first_batch_images"}) {
+    json boards = json::array();
+    for (const char* const folder : {"a", "b"}) {
+      boards.push_back({{"TensorBoard", {{"log_dir", folder}, {key, 3}}}});
+    }
+    EXPECT_THAT(
+        std::string(
+            MakeCallbacks(JobWith(boards), TestContext()).status().message()),
+        HasSubstr(absl::StrCat("callbacks[1].", key,
+                               ": an earlier callback has some")));
+    boards[0]["TensorBoard"][key] = 0;
+    EXPECT_TRUE(MakeCallbacks(JobWith(boards), TestContext()).ok());
+  }
+}
+
+// As TensorFlow's xplane_pb2 writes it, which orders names by itself.
+TEST(XPlane, HasTheBytesOfTensorFlow) {
+  Trace trace;
+  trace.start_ns = 1'700'000'000'000'000'005;
+  trace.lanes = {"replica 0", "data"};
+  trace.names = {"wait", "step 1", "update"};
+  trace.spans = {{.name = 0, .lane = 0, .begin_ns = 0, .duration_ns = 100},
+                 {.name = 2, .lane = 0, .begin_ns = 200, .duration_ns = 0},
+                 {.name = 0, .lane = 1, .begin_ns = 50, .duration_ns = 25},
+                 {.name = 1, .lane = 0, .begin_ns = 0, .duration_ns = 300}};
+  trace.dropped_spans = 7;
+  EXPECT_EQ(absl::BytesToHexString(EncodeXSpace("worker-0", trace)),
+            "0a9001080112092f686f73743a4350551a33080112097265706c69636120301885"
+            "80a8b1e39fe7cb1722080802100018e0a71222080801100018a08d062206080310"
+            "c09a0c1a1e0802120464617461188580a8b1e39fe7cb17220a080110d0860318a8"
+            "c301220c0801120808011204776169742"
+            "20e0802120a08021206737465702031220e0803120a08031206757064617465"
+            "1a2a37207370616e732077657265206c656674206f75743a207468657265207765"
+            "726520746f6f206d616e792208776f726b65722d30");
 }
 
 // The data of a record that was written at time 0, without that time.

@@ -54,6 +54,8 @@ TEST(JobErrors, RefusesWrongFieldsWithLineAndPath) {
        "21: batch_size_per_replica: must be from 1 to 1048576, got 0"},
       {"64", "1e9", kInvalid,
        "21: batch_size_per_replica: must be from 1 to 1048576, got "},
+      {"64", "64\ncallbacks: [{TensorBoard: {profile_batch: [5, 4]}}]",
+       kInvalid, "22: callbacks[0].profile_batch: got [5,4]; expected 0, "},
       {"64", "\"64\"", kInvalid,
        "21: batch_size_per_replica: expected an integer, got \"64\""},
       {"64", "64\nepochs: 9999999999", kInvalid,
@@ -205,8 +207,8 @@ TEST(JobErrors, RefusesImpossibleCombinations) {
 
 TEST(JobErrors, SaysWhatIsNotSupportedYet) {
   const Malformed cases[] = {
-      {"64", "64\ncallbacks: [{TensorBoard: {profile_batch: 5}}]",
-       kUnimplemented, "22: callbacks[0].profile_batch: 5 is not"},
+      {"64", "64\ncallbacks: [{TensorBoard: {embeddings_freq: 5}}]",
+       kUnimplemented, "22: callbacks[0].embeddings_freq: 5 is not"},
       {"64", "64\nevaluator: true", absl::StatusCode::kInvalidArgument,
        "1: checkpoint: missing; expected for an evaluator"},
       {"64", "64\nmax_staleness: 2", absl::StatusCode::kInvalidArgument,

@@ -39,6 +39,7 @@ class ChunkStreamTest : public ::testing::Test {
     options.calls_per_server = 3;
     options.bytes_per_server = 10;
     options.on_waiting = [](const std::string&) {};
+    if (lane_ != nullptr) options.lanes = {lane_};
     answers_.resize(bytes.size());
     stream_ = std::make_unique<ChunkStream>(
         std::move(options), absl::MakeSpan(servers_), absl::MakeSpan(chunks_));
@@ -70,6 +71,7 @@ class ChunkStreamTest : public ::testing::Test {
 
   Mutex mutex_;
   const std::string what_ = "push";
+  TraceLane* lane_ = nullptr;
   std::vector<ChunkServer> servers_;
   std::vector<ChunkCalls> chunks_;
   std::vector<CallDone> answers_;
@@ -84,6 +86,39 @@ TEST_F(ChunkStreamTest, LimitsTheCallsUnderWay) {
   EXPECT_THAT(started_, ElementsAre(0, 1, 2, 3));
   for (const int chunk : {0, 2, 3, 4}) Answer(chunk);
   EXPECT_TRUE(stream_->Finish().ok());
+}
+
+TEST_F(ChunkStreamTest, RecordsWhenCallsAreUnderWay) {
+  absl::Time now = absl::UnixEpoch();
+  TraceRecorder recorder([&now] { return now; });
+  lane_ = &recorder.AddLane("calls");
+  lane_->Switch(true);
+  MakeChunks({1, 1, 12, 1}, /*releases=*/false);
+  now += absl::Nanoseconds(5);
+  stream_->Release(chunks_[0]);
+  now += absl::Nanoseconds(1);
+  stream_->Release(chunks_[1]);
+  now += absl::Nanoseconds(1);
+  Answer(0);
+  now += absl::Nanoseconds(1);
+  Answer(1);
+  // Nothing is under way, until the next one, behind which another waits.
+  now += absl::Nanoseconds(10);
+  stream_->Release(chunks_[2]);
+  stream_->Release(chunks_[3]);
+  now += absl::Nanoseconds(2);
+  Answer(2);
+  now += absl::Nanoseconds(2);
+  Answer(3);
+  EXPECT_TRUE(stream_->Finish().ok());
+  EXPECT_THAT(started_, ElementsAre(0, 1, 2, 3));
+  const Trace trace = recorder.Take();
+  EXPECT_THAT(trace.names, ElementsAre("push"));
+  ASSERT_EQ(trace.spans.size(), 2);
+  EXPECT_EQ(trace.spans[0].begin_ns, 0);
+  EXPECT_EQ(trace.spans[0].duration_ns, 3);
+  EXPECT_EQ(trace.spans[1].begin_ns, 13);
+  EXPECT_EQ(trace.spans[1].duration_ns, 4);
 }
 
 // Otherwise the last of several large chunks would miss its deadline on a slow

@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
+#include "common/data_source/image_input.h"
 #include "common/image/png_decoder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -54,6 +56,28 @@ TEST(ContactSheetTest, ImagesOfOneValueAreGrey) {
   EXPECT_EQ(Drawn(sheet, 1).row(2)[2], 128);
 }
 
+TEST(ContactSheetTest, DrawsEachImageByItself) {
+  ContactSheet sheet({1, 2, 1}, 3);
+  sheet.Add(std::vector<float>{-1, 3, 0, 1, NAN, 2});
+  const auto images = sheet.EncodeImages(1 << 20);
+  ASSERT_TRUE(images.ok()) << images.status();
+  std::vector<std::vector<int>> rows;
+  int64_t bytes = 0;
+  for (const std::string& png : *images) {
+    bytes += std::ssize(png);
+    PixelBuffer pixels;
+    ASSERT_TRUE(DecodePng(png, 1, pixels).ok());
+    ASSERT_EQ(pixels.size(), (ImageSize{1, 2}));
+    rows.emplace_back(pixels.row(0), pixels.row(0) + 2);
+  }
+  EXPECT_THAT(rows, testing::ElementsAre(testing::ElementsAre(0, 255),
+                                         testing::ElementsAre(64, 128),
+                                         testing::ElementsAre(0, 191)));
+  EXPECT_EQ(sheet.EncodeImages(bytes)->size(), 3);
+  EXPECT_EQ(sheet.EncodeImages(bytes - 1)->size(), 2);
+  EXPECT_EQ(sheet.EncodeImages(1)->size(), 0);
+}
+
 TEST(ContactSheetTest, TakesNoMoreThanFit) {
   ContactSheet few({2, 2}, 3);
   few.Add(std::vector<float>(8));
@@ -66,15 +90,16 @@ TEST(ContactSheetTest, TakesNoMoreThanFit) {
 
 TEST(ContactSheetTest, KnowsWhatIsAnImage) {
   for (const Shape& shape : {Shape{28, 28}, {28, 28, 1}, {1, 5, 3}}) {
-    EXPECT_TRUE(ContactSheet::IsImage(shape)) << ShapeToString(shape);
+    EXPECT_TRUE(IsDrawn(shape)) << ShapeToString(shape);
   }
   for (const Shape& shape : {Shape{},
                              {784},
                              {28, 28, 4},
                              {28, 28, 2},
                              {2, 28, 28, 1},
+                             {0, 28},
                              {1 << 20, 1 << 20}}) {
-    EXPECT_FALSE(ContactSheet::IsImage(shape)) << ShapeToString(shape);
+    EXPECT_FALSE(IsDrawn(shape)) << ShapeToString(shape);
   }
 }
 
