@@ -1,4 +1,5 @@
 // Files of models that ModelCheckpoint saves while a job trains.
+#include <csignal>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -13,7 +14,10 @@ namespace paceline {
 namespace {
 
 using ::testing::Contains;
+using ::testing::Each;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Lt;
 using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
@@ -174,6 +178,51 @@ TEST(SavedModels, AResumedJobKnowsTheBestAndMakesALostFileAgain) {
               HasSubstr("\nEpoch 2: accuracy did not improve from 0."));
   EXPECT_THAT(second.Output(), Not(HasSubstr("saving model")));
   EXPECT_TRUE(std::filesystem::exists(job.output_dir() + "/best.keras"));
+}
+
+// The checkpoint asks for so many files that it takes longer than the start
+// timeout to make them, unless the disk is very fast.
+TEST(SavedModels, FilesThatAreMadeAgainDoNotCountAsTheStartAndCanBeStopped) {
+  constexpr int kFiles = 250;
+  const std::vector<std::string> saving = Saving(
+      {}, {"callbacks=[{ModelCheckpoint: {filepath: 'again/0.weights.h5', "
+           "save_weights_only: true}}]"});
+  for (const std::vector<std::string>& changes :
+       {std::vector<std::string>{"cluster={ps: 1, worker: 1}"},
+        std::vector<std::string>{"strategy=mirrored", "cluster=null"}}) {
+    SmallJob job;
+    Process first = job.Run(Saving(Saving(saving, changes), {"epochs=1"}));
+    EXPECT_EQ(first.Wait(kJobLimit), 0) << first.Errors();
+    const std::string path =
+        job.output_dir() + "/checkpoint/step-000000000010/manifest.json";
+    nlohmann::json manifest = nlohmann::json::parse(ReadText(path));
+    nlohmann::json& saves = manifest.at("session").at("saves");
+    ASSERT_THAT(saves, SizeIs(1));
+    for (int i = 1; i < kFiles; ++i) {
+      saves.push_back({absl::StrCat("again/", i, ".weights.h5"), true});
+    }
+    WriteText(path, manifest.dump());
+    const std::string folder = job.output_dir() + "/again";
+    std::filesystem::remove_all(folder);
+
+    std::vector<std::string> again =
+        Saving(Saving(saving, changes), {"epochs=2"});
+    again.emplace_back("--resume");
+    again.push_back(absl::StrCat("--start_timeout=", 3 * kTimeScale));
+    Process stopped = job.Run(again);
+    ASSERT_TRUE(
+        WaitUntil(kJobLimit, [&] { return FilesIn(folder).size() > 1; }));
+    stopped.Signal(SIGINT);
+    EXPECT_EQ(stopped.Wait(kJobLimit), 130) << stopped.Errors();
+    EXPECT_THAT(stopped.Output(), Not(HasSubstr("Epoch 2/2")));
+    const std::vector<std::string> made = FilesIn(folder);
+    EXPECT_THAT(made, SizeIs(Lt(kFiles)));
+    EXPECT_THAT(made, Each(EndsWith(".weights.h5")));
+
+    Process second = job.Run(again);
+    EXPECT_EQ(second.Wait(kJobLimit), 0) << second.Errors();
+    EXPECT_THAT(FilesIn(folder), SizeIs(kFiles));
+  }
 }
 
 TEST(SavedModels, AFileThatCannotBeWrittenEndsTheJob) {

@@ -284,7 +284,6 @@ class Run {
       std::cerr << "phase " << phase + 1 << " of " << job_.phases_size() << ": "
                 << options.phase << "\n";
     }
-    (*leader)->RepeatSaves(std::cerr);
     if (!std::exchange(has_started_, true)) {
       const absl::Status started = own_tasks_.Start((*leader)->port());
       if (!started.ok()) return Fail(started, kJobFailed);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <utility>
 #include <variant>
 
@@ -201,7 +202,15 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   // A queue starts the tasks anew.
   session_options.has_next_phase =
       options.has_next_phase && !options.is_placed_by_queue;
-  if (restored) session_options.restore = restored->session;
+  std::vector<CheckpointOutput> restored_saves;
+  if (restored) {
+    session_options.restore = restored->session;
+    // Session::Create says what is wrong with it.
+    absl::StatusOr<SavedSession> saved =
+        SavedSessionFromJson(*restored->session);
+    if (saved.ok()) restored_saves = std::move(saved->saves);
+    session_options.awaits_leader = !restored_saves.empty();
+  }
   session_options.heartbeat_timeout = limits::kHeartbeatTimeout;
   session_options.stall_timeout = limits::kStallTimeout;
   session_options.start_timeout = options.start_timeout;
@@ -218,12 +227,8 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
   std::unique_ptr<Leader> leader(
       new Leader(std::move(options), std::move(model), std::move(manifest),
                  identity, std::move(session)));
-  if (restored) {
-    leader->outcome_.resumed_step = restored->step;
-    ASSIGN_OR_RETURN(SavedSession saved,
-                     SavedSessionFromJson(*restored->session));
-    leader->restored_saves_ = std::move(saved.saves);
-  }
+  if (restored) leader->outcome_.resumed_step = restored->step;
+  leader->restored_saves_ = std::move(restored_saves);
   ASSIGN_OR_RETURN(
       leader->server_,
       RpcServer::Start(std::move(listener),
@@ -261,10 +266,7 @@ Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
       output_places_{options_.output_dir, model_->graph, event_files_},
       model_saver_(output_places_, [this](const CheckpointOutput& output,
                                           const absl::Status& status) {
-        CallbackServed(status);
-        const auto* const save = std::get_if<SaveModel>(&output);
-        if (!status.ok() || save == nullptr || save->message.empty()) return;
-        CallbackServed(callback_writer_.Serve(ShowMessage{save->message}));
+        OutputMade(output, status);
       }) {
   caller_->SetJob(identity);
   outcome_.steps = StepLog(/*adds_up=*/IsSynchronous(options_.job));
@@ -273,17 +275,37 @@ Leader::Leader(LeaderOptions options, std::unique_ptr<const JobModel> model,
   MakeCheckpointTaker(*worker_checkpoints_);
 }
 
-void Leader::RepeatSaves(std::ostream& warnings) {
-  for (const CheckpointOutput& save : restored_saves_) {
-    const absl::Status made = MakeOutput(output_places_, options_.restore_path,
-                                         save, [] { return false; });
-    if (!made.ok()) warnings << "warning: " << made.message() << "\n";
+void Leader::RepeatNextSave() {
+  const bool has_ended = session_.Handle(
+      [](Session& session, absl::Time) { return session.ended(); });
+  if (has_ended) return;
+  if (repeats_begun_ < restored_saves_.size()) {
+    // One by one, since the saver makes none after one that has failed.
+    return model_saver_.Begin(options_.restore_path,
+                              {restored_saves_[repeats_begun_++]},
+                              [this] { RepeatNextSave(); });
   }
+  has_repeated_ = true;
+  session_.Handle(
+      [](Session& session, absl::Time now) { session.LeaderReady(now); });
+}
+
+void Leader::OutputMade(const CheckpointOutput& output,
+                        const absl::Status& status) {
+  if (!has_repeated_) {
+    if (!status.ok()) std::cerr << "warning: " << status.message() << "\n";
+    return;
+  }
+  CallbackServed(status);
+  const auto* const save = std::get_if<SaveModel>(&output);
+  if (!status.ok() || save == nullptr || save->message.empty()) return;
+  CallbackServed(callback_writer_.Serve(ShowMessage{save->message}));
 }
 
 Leader::~Leader() { session_.Close(); }
 
 Outcome Leader::Run(const std::function<void()>& poll) {
+  RepeatNextSave();
   bool all_gone = false;
   while (!all_gone) {
     poll();

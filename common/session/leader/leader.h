@@ -106,13 +106,12 @@ class Leader {
   // The port it listens on.
   int port() const { return server_->port(); }
 
-  // Makes again what the checkpoint to resume from was taken for, since the
-  // earlier run may not have done. Warns of what cannot be written: the job may
-  // ask for other files now. Blocks on the disk.
-  void RepeatSaves(std::ostream& warnings);
-
   // Leads until the job has ended and its members have left. Calls `poll` at
   // least every 50 ms; report the events below from there.
+  //
+  // Before the job starts, makes again what the checkpoint to resume from was
+  // taken for, since the earlier run may not have done. Warns of what cannot be
+  // written: the job may ask for other files now.
   Outcome Run(const std::function<void()>& poll);
 
   // Event: a process of the local cluster ended.
@@ -142,6 +141,11 @@ class Leader {
   void CarryOut(const WakeWaiters&) {}
   void CarryOut(const Notice& action);
 
+  // Makes the next output of the checkpoint to resume from; once there is none,
+  // the job may start.
+  void RepeatNextSave();
+  // The saver made an output, or could not.
+  void OutputMade(const CheckpointOutput& output, const absl::Status& status);
   void MakeCheckpointTaker(VariableHolders& holders);
   // What a callback asked for was done, or not, which ends the job.
   void CallbackServed(const absl::Status& status);
@@ -173,8 +177,11 @@ class Leader {
   const OutputPlaces output_places_;
   ModelSaver model_saver_;
   std::unique_ptr<CheckpointTaker> checkpoints_;
-  // Of the checkpoint to resume from.
+  // Of the checkpoint to resume from: what is to be made again, how much of it
+  // was begun, and whether all is done.
   std::vector<CheckpointOutput> restored_saves_;
+  size_t repeats_begun_ = 0;
+  bool has_repeated_ = false;
   // Of the first output that failed.
   absl::Status callbacks_status_;
   // Steps of the current epoch that an earlier run took.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <variant>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
@@ -60,8 +61,9 @@ absl::Status Make(const OutputPlaces& places, const std::string& folder,
                               places.event_files, stops);
 }
 
-}  // namespace
-
+// Makes an output of the checkpoint in `folder`. Errors name what cannot be
+// written. Cancelled soon after `stops` says so, for which histograms and
+// images ask it; the file of a model is completed.
 absl::Status MakeOutput(const OutputPlaces& places, const std::string& folder,
                         const CheckpointOutput& output,
                         absl::FunctionRef<bool()> stops) {
@@ -70,6 +72,8 @@ absl::Status MakeOutput(const OutputPlaces& places, const std::string& folder,
       output);
   return AddOutput(made, places, output);
 }
+
+}  // namespace
 
 ModelSaver::~ModelSaver() {
   {

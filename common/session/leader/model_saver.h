@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "common/base/mutex.h"
 #include "common/callback/callback.h"
@@ -27,18 +26,12 @@ struct OutputPlaces {
   EventFiles& event_files;
 };
 
-// Makes an output of the checkpoint in `folder`. Errors name what cannot be
-// written. Cancelled soon after `stops` says so, for which histograms and
-// images ask it; the file of a model is completed. Thread-safe. Blocks.
-absl::Status MakeOutput(const OutputPlaces& places, const std::string& folder,
-                        const CheckpointOutput& output,
-                        absl::FunctionRef<bool()> stops);
-
 // Makes outputs on a thread of its own while training goes on. Not thread-safe:
 // used by the leader's thread.
 class ModelSaver {
  public:
-  // Gets each output that was made, or why it was not.
+  // Gets each output that was made, or why it was not; the error names what
+  // cannot be written.
   using Saved =
       std::function<void(const CheckpointOutput&, const absl::Status&)>;
 

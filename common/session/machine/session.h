@@ -118,13 +118,17 @@ struct SessionOptions {
   // Whether another phase of the job follows once this one has succeeded:
   // members are then told to register again instead of to end.
   bool has_next_phase = false;
+  // Whether the leader has something to do before the job may start: the
+  // parameter servers initialise nothing, no lease is granted, and
+  // start_timeout does not run before LeaderReady.
+  bool awaits_leader = false;
   // By shard. Empty: no shard's step count is compared with the leader's.
   std::vector<StepCounter> counters;
 
   absl::Duration heartbeat_timeout;
   absl::Duration stall_timeout;
-  // From the session's beginning, or the last activity that a task reported
-  // before the start, until all tasks are ready.
+  // From the session's beginning (or LeaderReady), or the last activity that a
+  // task reported before the start, until all tasks are ready.
   absl::Duration start_timeout;
   // How long to retry a ps that has registered but cannot be reached.
   absl::Duration connect_timeout;
@@ -334,6 +338,9 @@ class Session {
   // gets the order with its next AcquireLease. The session waits for all
   // reports, until a deadline.
   void OrderVariables(const v1::VariablesOrder& order, absl::Time now);
+
+  // Event: what the start waited for by `awaits_leader` is done.
+  void LeaderReady(absl::Time now);
 
   // Event: a process of the local cluster ended.
   void TaskExited(TaskId task, int exit_code, absl::Time now);

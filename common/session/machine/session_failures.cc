@@ -304,9 +304,9 @@ void Session::State::CheckStalls(absl::Time now) {
 }
 
 void Session::State::CheckStart(absl::Time now) {
-  if (flow.started()) return;
+  if (flow.started() || !leader_ready) return;
   // A worker may take long to fetch its data, and is active meanwhile.
-  absl::Time last = created;
+  absl::Time last = start_began;
   for (const auto& [id, place] : members.places()) {
     if (place.activity > 0) last = std::max(last, place.last_activity);
   }

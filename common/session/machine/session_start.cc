@@ -220,7 +220,7 @@ absl::Status Session::State::Prepare(Place& place,
 }
 
 void Session::State::InitializeShardsIfAllThere(absl::Time now) {
-  if (shards_requested || !HasPs()) return;
+  if (shards_requested || !HasPs() || !leader_ready) return;
   for (const auto& [id, place] : members.places()) {
     if (id.type == TaskType::kPs && (!place.taken() || place.address.empty())) {
       return;
@@ -253,7 +253,7 @@ absl::Status Session::State::CheckSizes(const Place& place,
 }
 
 void Session::State::StartIfReady(absl::Time now) {
-  if (flow.started() || !shards_ready) return;
+  if (flow.started() || !shards_ready || !leader_ready) return;
   DataSizes sizes;
   for (const auto& [id, place] : members.places()) {
     if (!place.taken()) return;
@@ -268,6 +268,14 @@ void Session::State::StartIfReady(absl::Time now) {
   }
   FollowFlow(now);
   Wake();
+}
+
+void Session::LeaderReady(absl::Time now) {
+  State& state = *state_;
+  if (state.outcome || std::exchange(state.leader_ready, true)) return;
+  state.start_began = now;
+  state.InitializeShardsIfAllThere(now);
+  state.StartIfReady(now);
 }
 
 void Session::ShardsInitialized(const absl::Status& status, int64_t step,

@@ -53,7 +53,8 @@ struct Session::State {
         flow(std::move(flow_in)),
         loss_watch(IsSynchronous(options.job) ? members.worker_count() : 1),
         shard_steps(options.counters),
-        created(now) {}
+        leader_ready(!options.awaits_leader),
+        start_began(now) {}
 
   // Whether this phase of the job has succeeded, and another follows.
   bool GoesOn() const {
@@ -171,7 +172,10 @@ struct Session::State {
   // Set once it is known which worker's non-finite loss was the first.
   std::optional<NonfiniteLoss> nonfinite_loss;
   ShardSteps shard_steps;
-  const absl::Time created;
+  // Whether nothing of the leader's is to be done before the start, and since
+  // when the start may take start_timeout.
+  bool leader_ready;
+  absl::Time start_began;
   std::map<TaskId, Seat> seats;
   // `shards_requested`: all ps have registered. `shards_deadline`: until when a
   // ps that cannot be reached is retried. `next_shards_attempt`: when the next

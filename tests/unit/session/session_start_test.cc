@@ -73,6 +73,56 @@ TEST_F(SessionStartTest, ALossBeforeTheStartEndsAJobThatIsPlacedOnce) {
   }
 }
 
+TEST_F(SessionStartTest, TheStartAwaitsTheLeader) {
+  works_ = false;
+  options_.awaits_leader = true;
+  Create();
+  for (const ExpectedTask& task : options_.tasks) {
+    ASSERT_TRUE(Register(task.id).ok());
+    ASSERT_TRUE(AwaitStart(task.id).ok());
+  }
+  Pass(absl::Minutes(10), {});
+  EXPECT_FALSE(Take<InitializeShards>());
+  EXPECT_FALSE(session_->ended());
+  session_->LeaderReady(now_);
+  EXPECT_TRUE(Take<InitializeShards>());
+  // Only now the time runs.
+  Pass(absl::Seconds(29), {});
+  EXPECT_FALSE(session_->ended());
+  session_->LeaderReady(now_);
+  Pass(absl::Seconds(2), {});
+  EXPECT_THAT(Message(Take<Ended>()),
+              HasSubstr("the job did not start within 30s"));
+}
+
+TEST_F(SessionStartTest, WorkersThatHoldTheVariablesAwaitTheLeader) {
+  options_.tasks = {{kWorker0, "host-a:1"}, {kWorker1, "host-b:1"}};
+  options_.job.set_strategy(v1::STRATEGY_MULTI_WORKER_MIRRORED);
+  options_.awaits_leader = true;
+  Create();
+  for (const ExpectedTask& task : options_.tasks) {
+    ASSERT_TRUE(Register(task.id).ok());
+    ASSERT_TRUE(AwaitStart(task.id).ok());
+  }
+  auto started = AwaitStart(kWorker0);
+  ASSERT_TRUE(started.ok());
+  EXPECT_FALSE(started->has_value());
+  session_->LeaderReady(now_);
+  started = AwaitStart(kWorker0);
+  ASSERT_TRUE(started.ok());
+  EXPECT_TRUE(started->has_value());
+}
+
+TEST_F(SessionStartTest, AJobThatAwaitsTheLeaderCanBeStopped) {
+  options_.awaits_leader = true;
+  Create();
+  ASSERT_TRUE(Register(kPs0).ok());
+  session_->Stop(absl::CancelledError("stopped"), now_);
+  EXPECT_EQ(Message(Take<Ended>()), "stopped");
+  session_->LeaderReady(now_);
+  EXPECT_FALSE(Take<InitializeShards>());
+}
+
 TEST_F(SessionStartTest, StartTimeoutTellsWhyATaskLeft) {
   works_ = false;
   Create();
