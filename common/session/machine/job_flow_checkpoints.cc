@@ -22,6 +22,8 @@ bool JobFlow::has_ended_early() const {
     case Stage::kFinishing:
     case Stage::kDone:
       return false;
+    case Stage::kSwapping:
+      return !has_averages_ && !checkpoints_.is_writing();
     case Stage::kEpochEnded:
       return !checkpoints_.has_policy() && !callbacks_.awaits_checkpoint();
     case Stage::kRestoring:

@@ -48,8 +48,11 @@ void JobFlow::Advance(absl::Time now) {
 }
 
 void JobFlow::AdvanceTraining(absl::Time now) {
-  // An epoch whose validation would not end is saved before it.
-  const bool is_saved_first = EarlyCheckpointDue() && ValidatesNext();
+  // An epoch whose validation would not end is saved before it, and so are the
+  // files of its last batch: the job may be stopped in the validation.
+  const bool is_saved_first =
+      ValidatesNext() &&
+      (EarlyCheckpointDue() || callbacks_.awaits_checkpoint());
   if ((table_->Done() || IsCutShort()) && !is_saved_first) {
     EndTraining(now);
   } else if (!table_->HasOpenLeases() &&
@@ -72,7 +75,8 @@ void JobFlow::AdvanceCheckpoint(absl::Time now) {
 }
 
 void JobFlow::AdvanceSwapping() {
-  if (awaits_order_ || ends_early_) return;
+  // Averages that have been validated go back, so that the epoch can be saved.
+  if (awaits_order_ || (ends_early_ && !has_averages_)) return;
   OrderChange(v1::VariablesOrder::KIND_SWAP_AVERAGES);
 }
 

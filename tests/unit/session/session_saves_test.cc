@@ -114,13 +114,58 @@ TEST_F(SessionBatchSavesTest, ACheckpointIsTakenAfterJustSoManyBatches) {
 TEST_F(SessionBatchSavesTest, ABatchThatEndsAnEpochIsSavedWithTheEpoch) {
   options_.job.set_epochs(2);
   options_.job.mutable_checkpoint()->set_every_epochs(1);
-  validation_examples_ = 20;
   SaveAfter(50);
   Start();
   EXPECT_THAT(WorkAndAnswer(),
               ElementsAre("50: 0-49.keras", "100: 0-99.keras",
                           "150: 1-49.keras", "200: 1-99.keras"));
   EXPECT_TRUE(session_->ended());
+}
+
+TEST_F(SessionBatchSavesTest, ABatchThatEndsAnEpochIsSavedBeforeItsValidation) {
+  options_.job.set_epochs(2);
+  options_.job.mutable_checkpoint()->set_every_epochs(1);
+  validation_examples_ = 20;
+  SaveAfter(50);
+  Start();
+  // The epoch's own checkpoint has its validation.
+  EXPECT_THAT(WorkAndAnswer(), ElementsAre("50: 0-49.keras", "100: 0-99.keras",
+                                           "100:", "150: 1-49.keras",
+                                           "200: 1-99.keras", "200:"));
+  EXPECT_TRUE(session_->ended());
+  for (const EpochRecord& record : session_->history()) {
+    EXPECT_EQ(record.examples, 1000);
+    EXPECT_FALSE(record.validation_logs.empty());
+  }
+}
+
+TEST_F(SessionBatchSavesTest, AJobThatIsStoppedInTheValidationHasTheFile) {
+  options_.job.set_epochs(2);
+  validation_examples_ = 20;
+  SaveAfter(100);
+  Start();
+  WorkUntilIdle(kWorker0);
+  EXPECT_EQ(Taken(), "100: 0-99.keras");
+  EXPECT_TRUE(session_->history().empty());
+  session_->SnapshotTaken(absl::OkStatus(), now_);
+  // The file is being written.
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->phase(), v1::PHASE_VALIDATION);
+  session_->StopAfterCheckpoint(absl::CancelledError("stopped"), now_);
+  EXPECT_FALSE(session_->ended());
+  session_->CheckpointWritten(absl::OkStatus(), now_);
+  EXPECT_TRUE(session_->ended());
+
+  SaveAfter(100);
+  Resume();
+  const auto validation = Acquire(kWorker0);
+  ASSERT_TRUE(validation);
+  EXPECT_EQ(validation->phase(), v1::PHASE_VALIDATION);
+  Finish(kWorker0, *validation);
+  EXPECT_THAT(WorkAndAnswer(), ElementsAre("200: 1-99.keras"));
+  EXPECT_TRUE(session_->ended());
+  EXPECT_EQ(session_->history().size(), 2);
 }
 
 TEST_F(SessionBatchSavesTest, TheBatchHasTheValuesOfAllItsWorkers) {

@@ -222,6 +222,37 @@ TEST_F(SessionSwapsTest, AJobThatIsStoppedDoesNotWaitForASwap) {
   EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
 }
 
+TEST_F(SessionSwapsTest, AJobThatIsStoppedInTheSwapBackSavesTheEpoch) {
+  for (const bool has_policy : {true, false}) {
+    SCOPED_TRACE(has_policy);
+    options_.job.clear_checkpoint();
+    if (has_policy) options_.job.mutable_checkpoint()->set_every_epochs(9);
+    Swap(/*saves=*/!has_policy);
+    incarnations_.clear();
+    requests_.clear();
+    Start();
+    ExpectSwap(1);
+    Swapped();
+    Validate();
+    ExpectSwap(2);
+    session_->StopAfterCheckpoint(absl::CancelledError("stopped"), now_);
+    EXPECT_FALSE(session_->ended());
+    EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
+    Swapped();
+    EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
+    const auto checkpoint = Take<TakeCheckpoint>();
+    ASSERT_TRUE(checkpoint);
+    EXPECT_EQ(checkpoint->saves.empty(), has_policy);
+    const auto saved = SavedSessionFromJson(*checkpoint->state);
+    ASSERT_TRUE(saved.ok()) << saved.status();
+    ASSERT_EQ(saved->history.size(), 1);
+    EXPECT_FALSE(saved->history[0].validation_logs.empty());
+    session_->SnapshotTaken(absl::OkStatus(), now_);
+    session_->CheckpointWritten(absl::OkStatus(), now_);
+    EXPECT_TRUE(session_->ended());
+  }
+}
+
 // Its leases of the epoch are done, so others need not wait for it.
 TEST_F(SessionSwapsTest, AWorkerMayBeLostWhileServersSwap) {
   Swap();
