@@ -386,15 +386,11 @@ absl::Status Shard::Load(const Chunks& chunks, const std::string& checkpoint,
 
 absl::Status Shard::SwapAverages(const Chunks& chunks, uint64_t order,
                                  absl::Time deadline) {
-  if (order != swap_order_) {
-    swap_order_ = order;
-    swapped_chunks_ = 0;
-  }
-  for (; swapped_chunks_ < chunks.size(); ++swapped_chunks_) {
-    RETURN_IF_ERROR(Annotate(
-        chunks[swapped_chunks_]->SwapAverages(deadline),
-        absl::StrCat("swapping averages, ", ChunkName(swapped_chunks_))));
-  }
+  RETURN_IF_ERROR(swaps_.CarryOut(order, chunks.size(), [&](size_t chunk) {
+    return Annotate(chunks[chunk]->SwapAverages(deadline),
+                    absl::StrCat("swapping averages, ", ChunkName(chunk)));
+  }));
+  LOG(INFO) << "swapped the variables with their averages";
   return absl::OkStatus();
 }
 

@@ -19,6 +19,7 @@
 #include "common/rpc/dense_values.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/ps.pb.h"
+#include "ps_server/chunk_swaps.h"
 #include "ps_server/shard_chunk.h"
 
 namespace paceline {
@@ -172,9 +173,7 @@ class Shard {
   Mutex order_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
   // The number of the last order that was carried out.
   uint64_t last_order_ ABSL_GUARDED_BY(order_mutex_) = 0;
-  // The number of the last order to swap, and the chunks that have done it.
-  uint64_t swap_order_ ABSL_GUARDED_BY(order_mutex_) = 0;
-  size_t swapped_chunks_ ABSL_GUARDED_BY(order_mutex_) = 0;
+  ChunkSwaps swaps_ ABSL_GUARDED_BY(order_mutex_);
 
   Checkpointer checkpointer_;
   // Under bounded staleness: tells the time to the chunks.

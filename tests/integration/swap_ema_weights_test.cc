@@ -1,9 +1,11 @@
 // SwapEMAWeights has the averages of the variables validated.
 #include <cmath>
+#include <csignal>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -108,8 +110,20 @@ TEST(SwapEmaWeightsTest, TrainingGoesOnWithTheVariables) {
   }
 }
 
-// A program kills the leader, its parent, where the second epoch has been
-// validated and the averages are still in the place of the variables.
+// How often the tasks' logs say that variables and averages were swapped.
+int CountSwaps(const SmallJob& job) {
+  int count = 0;
+  for (const char* const task : {"ps-0", "worker-0"}) {
+    for (const std::string& line : Lines(job.Log(task))) {
+      if (absl::StrContains(line, "swapped the variables")) ++count;
+    }
+  }
+  return count;
+}
+
+// A program kills the leader, its parent, before the validation of the second
+// epoch: once the averages are in the place of the variables. The validation
+// waits for the program.
 TEST(SwapEmaWeightsTest, AJobThatIsKilledBetweenTheSwapsGoesOnAsIfItWereNot) {
   for (const std::vector<std::string>& changes :
        {std::vector<std::string>{"strategy=mirrored", "cluster={worker: 1}"},
@@ -119,15 +133,22 @@ TEST(SwapEmaWeightsTest, AJobThatIsKilledBetweenTheSwapsGoesOnAsIfItWereNot) {
                          std::vector<std::string> arguments) {
       const std::string script = job.folder() / "kill.sh";
       WriteText(script,
-                kills ? "read -r line\n"
-                        "case $line in *'\"epoch\":1'*)\n"
-                        "  if mkdir \"$0.done\"; then kill -9 $PPID; fi ;;\n"
-                        "esac\n"
+                kills ? absl::StrCat(
+                            "read -r line\n"
+                            "case $line in *'\"epoch\":1'*)\n"
+                            "  if mkdir \"$0.done\"; then\n"
+                            "    until [ $(cat ",
+                            job.output_dir(),
+                            "/logs/* | grep -c 'swapped the variables') -ge 3 "
+                            "]; do sleep 0.05; done\n"
+                            "    kill -9 $PPID\n"
+                            "  fi ;;\n"
+                            "esac\n")
                       : "read -r line\n");
       std::vector<std::string> settings = {
           kAveraging, kValidated, "epochs=3", "data.train.shuffle=false",
           absl::StrCat("callbacks=[SwapEMAWeights, {Exec: {command: [/bin/sh, ",
-                       script, "], on: [test_end]}}]")};
+                       script, "], on: [test_begin]}}]")};
       settings.insert(settings.end(), changes.begin(), changes.end());
       for (std::string& argument : Sets(settings)) {
         arguments.push_back(std::move(argument));
@@ -139,7 +160,9 @@ TEST(SwapEmaWeightsTest, AJobThatIsKilledBetweenTheSwapsGoesOnAsIfItWereNot) {
     EXPECT_EQ(first.Wait(kJobLimit), 0) << first.Errors();
     SmallJob killed;
     Process second = run(killed, /*kills=*/true, {});
-    EXPECT_NE(second.Wait(kJobLimit), 0);
+    EXPECT_EQ(second.Wait(kJobLimit), 128 + SIGKILL);
+    // There and back in the first epoch, and there in the second.
+    EXPECT_EQ(CountSwaps(killed), 3);
     Process third = run(killed, /*kills=*/true, {"--resume"});
     EXPECT_EQ(third.Wait(kJobLimit), 0) << third.Errors();
     EXPECT_TRUE(killed.LastShardTensors() == whole.LastShardTensors());

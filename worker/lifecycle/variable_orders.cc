@@ -4,6 +4,7 @@
 #include "common/base/status_macros.h"
 #include "common/checkpoint/variables_order.h"
 #include "common/limits.h"
+#include "glog/logging.h"
 #include "worker/lifecycle/load_replica.h"
 
 namespace paceline {
@@ -35,6 +36,7 @@ absl::Status VariableOrders::SwapAverages(const v1::VariablesOrder& order) {
     RETURN_IF_ERROR(CheckHasAverages(order, replica->optimizer->use_ema));
     RETURN_IF_ERROR(replica->variables->SwapAverages(*replica->stream));
   }
+  LOG(INFO) << "swapped the variables with their averages";
   return absl::OkStatus();
 }
 

@@ -114,7 +114,9 @@ class JobFlow {
   //  * Each stage has its own kind of pass. No lease is open between two passes
   //    or while a checkpoint is taken.
   //  * A training pass has the examples of an epoch.
-  //  * No lease extends beyond the step of the next checkpoint.
+  //  * No lease extends beyond the step of the next checkpoint, nor beyond that
+  //    of the next file of the model that a callback asks for, unless it is the
+  //    only one and has a single step: see StepsToSave.
   //  * The history has every finished epoch since the first one.
   //  * An order is awaited only after the training of an epoch, or after all of
   //    it and then while no checkpoint is under way.

@@ -41,6 +41,13 @@ absl::Status JobFlow::CheckInvariants() const {
   if (stage_ == Stage::kTraining && StepsToCheckpoint() < 0) {
     return error(-StepsToCheckpoint(), " steps are leased beyond a checkpoint");
   }
+  if (stage_ == Stage::kTraining && table_->OpenSteps() > 1) {
+    const int64_t to_save =
+        callbacks_.StepsToSave(StepsLeased() - steps_before_epoch_);
+    if (to_save < 0) {
+      return error(-to_save, " steps are leased beyond a file of the model");
+    }
+  }
   const bool trains = started() && !connects_only_ && !evaluate_only_;
   if (trains && history_.size() != static_cast<size_t>(epoch_ - first_epoch_)) {
     return error("the history has ", history_.size(), " epochs");
