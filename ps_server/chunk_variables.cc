@@ -70,6 +70,10 @@ class TypedVariables final : public ChunkVariables {
     return absl::OkStatus();
   }
 
+  const std::vector<StoredVariable>& stored_variables() const override {
+    return layout_->stored;
+  }
+
   bool has_averages() const override { return layout_->optimizer->use_ema; }
 
   void SwapAverages() override {

@@ -45,6 +45,9 @@ class ChunkVariables {
   // versions stay.
   virtual absl::Status RestoreVariables(CheckpointReader& checkpoint) = 0;
 
+  // All variables of the job, as checkpoints of its shards have them.
+  virtual const std::vector<StoredVariable>& stored_variables() const = 0;
+
   // Whether the optimizer averages the variables.
   virtual bool has_averages() const = 0;
   // The variables and their averages change places; see BlockState. The

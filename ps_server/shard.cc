@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <system_error>
@@ -235,8 +237,9 @@ absl::Status Shard::Initialize(const v1::InitializeRequest& request,
     ticker_ = std::make_unique<Ticker>(kTick, [this] { PassTime(); });
   }
   MutexLock lock(mutex_);
-  file_name_ = ShardFileName(static_cast<int>(request.shard()),
-                             static_cast<int>(request.shard_count()));
+  shard_ = static_cast<int>(request.shard());
+  shard_count_ = static_cast<int>(request.shard_count());
+  file_name_ = ShardFileName(shard_, shard_count_);
   initial_step_ = state.step;
   chunks_ = std::move(state.chunks);
   is_ready_ = true;
@@ -366,15 +369,35 @@ absl::Status Shard::ChangeVariables(const v1::ChangeVariablesRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status Shard::Load(const Chunks& chunks, const std::string& checkpoint,
-                         absl::Time deadline) {
+absl::StatusOr<std::unique_ptr<CheckpointReader>> Shard::OpenCheckpoint(
+    const Chunks& chunks, const std::string& checkpoint) const {
   std::string folder;
+  std::optional<ShardFile> own;
+  Manifest manifest;
   {
     MutexLock lock(mutex_);
     folder = absl::StrCat(checkpoint_folder_, "/", checkpoint);
+    const auto written = written_.find(checkpoint);
+    if (written != written_.end()) own = written->second;
+    manifest.shards.resize(static_cast<size_t>(shard_count_));
+    if (own) manifest.shards[static_cast<size_t>(shard_)] = *own;
   }
+  std::error_code error;
+  const bool has_manifest =
+      std::filesystem::exists(absl::StrCat(folder, "/manifest.json"), error);
+  if (has_manifest || !own || chunks.empty()) {
+    return CheckpointReader::Open(folder);
+  }
+  // The variables lie as they did when this shard wrote the file.
+  manifest.type = type_;
+  manifest.variables = chunks.front()->stored_variables();
+  return CheckpointReader::OpenAs(folder, std::move(manifest));
+}
+
+absl::Status Shard::Load(const Chunks& chunks, const std::string& checkpoint,
+                         absl::Time deadline) {
   ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointReader> reader,
-                   CheckpointReader::Open(folder));
+                   OpenCheckpoint(chunks, checkpoint));
   for (size_t c = 0; c < chunks.size(); ++c) {
     RETURN_IF_ERROR(
         Annotate(chunks[c]->Load(deadline, *reader),
@@ -398,7 +421,24 @@ void Shard::WriteCheckpoint(const v1::WriteCheckpointRequest& request,
                             Checkpointer::Done done) {
   const absl::Status ready = Ready().status();
   if (!ready.ok()) return done(ready);
-  checkpointer_.WhenWritten(request.name(), std::move(done));
+  checkpointer_.WhenWritten(
+      request.name(), [this, name = request.name(), done = std::move(done)](
+                          const Checkpointer::Result& file) {
+        if (file.ok()) Remember(name, *file);
+        done(file);
+      });
+}
+
+void Shard::Remember(const std::string& checkpoint, const ShardFile& file) {
+  MutexLock lock(mutex_);
+  for (auto it = written_.begin(); it != written_.end();) {
+    std::error_code error;
+    const bool is_there = std::filesystem::exists(
+        absl::StrCat(checkpoint_folder_, "/", it->first, "/", file_name_),
+        error);
+    it = is_there ? std::next(it) : written_.erase(it);
+  }
+  written_[checkpoint] = file;
 }
 
 absl::StatusOr<std::string> Shard::FileOf(const std::string& checkpoint) const {

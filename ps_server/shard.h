@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,7 +16,9 @@
 #include "common/base/mutex.h"
 #include "common/base/read_fence.h"
 #include "common/base/ticker.h"
+#include "common/checkpoint/checkpoint_reader.h"
 #include "common/checkpoint/checkpointer.h"
+#include "common/checkpoint/manifest_content.h"
 #include "common/rpc/dense_values.h"
 #include "common/tensor/shape.h"
 #include "paceline/v1/ps.pb.h"
@@ -108,6 +111,10 @@ class Shard {
   // arrives in between. A repeat of the last order changes nothing, or goes on
   // with a swap that failed in between. InvalidArgument if the order is
   // invalid; other errors are those of CheckpointReader. Blocks on the disk.
+  //
+  // Of a checkpoint that this shard has written it needs no more than its own
+  // file, which stays until DiscardCheckpoint: the leader may have collected
+  // the others, with the manifest, on another machine.
   absl::Status ChangeVariables(const v1::ChangeVariablesRequest& request,
                                v1::ChangeVariablesResponse& response);
 
@@ -133,6 +140,11 @@ class Shard {
   // The path of the shard's file in the checkpoint of this name.
   // InvalidArgument if it is not that of a checkpoint.
   absl::StatusOr<std::string> FileOf(const std::string& checkpoint) const;
+  // Keeps in mind what the shard has written, and forgets files that are gone.
+  void Remember(const std::string& checkpoint, const ShardFile& file);
+  // A reader of what the shard needs of a checkpoint.
+  absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenCheckpoint(
+      const Chunks& chunks, const std::string& checkpoint) const;
   // Carry out an order; see ChangeVariables.
   absl::Status Load(const Chunks& chunks, const std::string& checkpoint,
                     absl::Time deadline);
@@ -158,10 +170,14 @@ class Shard {
   // Constant once the shard is ready; so are the members below.
   Chunks chunks_ ABSL_GUARDED_BY(mutex_);
   int64_t initial_step_ ABSL_GUARDED_BY(mutex_) = 0;
+  int shard_ ABSL_GUARDED_BY(mutex_) = 0;
+  int shard_count_ ABSL_GUARDED_BY(mutex_) = 0;
   // The name of the shard's file in a checkpoint.
   std::string file_name_ ABSL_GUARDED_BY(mutex_);
 
   std::string checkpoint_folder_ ABSL_GUARDED_BY(mutex_);
+  // The shard's files on disk, by the name of their checkpoint.
+  std::map<std::string, ShardFile> written_ ABSL_GUARDED_BY(mutex_);
 
   // Locked for the whole of Snapshot.
   Mutex snapshot_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);

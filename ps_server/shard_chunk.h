@@ -90,6 +90,11 @@ class ShardChunk {
   absl::Status SwapAverages(absl::Time deadline);
   bool has_averages() const { return variables_->has_averages(); }
 
+  // See ChunkVariables.
+  const std::vector<StoredVariable>& stored_variables() const {
+    return variables_->stored_variables();
+  }
+
   Staleness staleness() const;
 
  private:

@@ -49,6 +49,11 @@ absl::Status ReadElements(const SafetensorsFile& file, int64_t begin_bytes,
 absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointReader::Open(
     const std::string& folder) {
   ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(folder));
+  return OpenAs(folder, std::move(manifest));
+}
+
+std::unique_ptr<CheckpointReader> CheckpointReader::OpenAs(
+    const std::string& folder, Manifest manifest) {
   return absl::WrapUnique(new CheckpointReader(folder, std::move(manifest)));
 }
 

@@ -27,6 +27,11 @@ class CheckpointReader {
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> Open(
       const std::string& folder);
 
+  // The same for a checkpoint that `manifest` describes. The folder has no
+  // manifest, and of the files perhaps only those that are to be read.
+  static std::unique_ptr<CheckpointReader> OpenAs(const std::string& folder,
+                                                  Manifest manifest);
+
   const Manifest& manifest() const { return manifest_; }
 
   // InvalidArgument unless the checkpoint has exactly these variables with

@@ -1,4 +1,6 @@
 // A service on one machine, as its users see it: daemons, jobs, results.
+#include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -6,7 +8,9 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "common/base/clock.h"
@@ -128,29 +132,54 @@ TEST_F(ServiceTest, ACheckpointHasTheShardsOfAllMachines) {
   }
 }
 
-// The leader is on the machine of ps-0, and ps-1 on another in the second job.
-TEST_F(ServiceTest, TheBestEpochComesBackWhereServersShareAFolder) {
-  const std::vector<std::string> callbacks = {
-      "--set",
-      "callbacks=[{EarlyStopping: {min_delta: 100, monitor: loss, patience: 2, "
-      "restore_best_weights: true, verbose: 1}}]",
-      "--set", "epochs=9"};
-  const std::string one = Submit(callbacks);
-  service_.Run({"wait", one});
-  EXPECT_EQ(service_.Describe(one).at("state"), "SUCCEEDED");
-  EXPECT_THAT(service_.Run({"logs", one}),
-              HasSubstr("Restoring model weights from the end of the best "
-                        "epoch: 1."));
-
+// The leader is on the machine of one ps; the other is on another. The
+// validation set is the test set, so that both have the same loss with the same
+// variables.
+TEST_F(ServiceTest, TheBestEpochComesBackToTheServersOfAllMachines) {
   const Process second = service_.StartDaemon("ps_server", "second-ps-daemon");
   ASSERT_TRUE(MembersAre(3)) << second.Errors();
-  std::vector<std::string> two = {"--set", "cluster.ps=2", "--ps-cores", "10"};
-  two.insert(two.end(), callbacks.begin(), callbacks.end());
-  const std::string id = Submit(two);
-  ASSERT_TRUE(service_.WaitForState(id, {"FAILED"}));
-  EXPECT_THAT(service_.Describe(id).dump(),
-              HasSubstr("restore_best_weights: got true, but ps-1 has not the "
-                        "leader's output folder"));
+  // The first epoch is the best. The second job is started again between that
+  // and its end.
+  for (const bool is_killed : {false, true}) {
+    SCOPED_TRACE(is_killed);
+    const int patience = is_killed ? 1000 : 2;
+    const std::string id = Submit(
+        {"--set", "cluster.ps=2", "--ps-cores", "10", "--retries", "1", "--set",
+         "epochs=9999", "--set", "checkpoint.every_epochs=50", "--set",
+         "data.validation={idx: {features: test-images, labels: test-labels}, "
+         "scale: 0.00392156862745098}",
+         "--set",
+         absl::StrCat(
+             "callbacks=[{EarlyStopping: {min_delta: 100, patience: ", patience,
+             ", restore_best_weights: true, verbose: 1}}]")});
+    if (is_killed) {
+      // The kept checkpoint, and a later one.
+      ASSERT_TRUE(WaitUntil(kJobLimit, [&] {
+        const std::vector<std::string> parts =
+            absl::StrSplit(service_.Describe(id).dump(), "/manifest.json");
+        return parts.size() > 2;
+      }));
+      // On whichever machine ps-0 is.
+      std::vector<pid_t> tasks = ps_.Session();
+      for (const pid_t task : second.Session()) tasks.push_back(task);
+      const pid_t leader = FindProcess(tasks, "coordinator", "lead");
+      ASSERT_GT(leader, 0);
+      kill(leader, SIGKILL);
+    }
+    service_.Run({"wait", id});
+    EXPECT_THAT(service_.Run({"logs", id}),
+                HasSubstr("Restoring model weights from the end of the best "
+                          "epoch: 1."));
+    EXPECT_EQ(service_.Describe(id).value("starts", 0), is_killed ? 2 : 1);
+    const std::string output = service_.folder() / ("downloaded-" + id);
+    service_.Run({"download", id, "--output", output});
+    const nlohmann::json result = ReadJson(output + "/result.json");
+    const std::vector<double> losses = Column(result, "val_loss");
+    ASSERT_EQ(losses.size(), patience + 1);
+    const double loss = result.at("evaluation").at("loss").get<double>();
+    EXPECT_NEAR(loss, losses.front(), 1e-6);
+    EXPECT_GT(std::abs(loss - losses.back()), 1e-3);
+  }
 }
 
 TEST_F(ServiceTest, EachPhaseIsAStartOfTheJob) {

@@ -232,13 +232,7 @@ ShardCalls::Files ShardCalls::Collect(const std::string& folder, bool is_kept,
   const std::string name = std::filesystem::path(folder).filename().string();
   const std::vector<size_t> shards = ShardsElsewhere(folder, shards_.size());
   absl::Status status = files.status();
-  if (status.ok() && is_kept && !shards.empty()) {
-    status = absl::FailedPreconditionError(absl::StrCat(
-        "restore_best_weights: got true, but ps-", shards.front(),
-        " has not the leader's output folder, so it could not read ", name,
-        "; expected parameter servers on the leader's machine, or with an "
-        "output folder that they share"));
-  } else if (status.ok()) {
+  if (status.ok()) {
     status = CollectShardFiles(
         folder, shards, *files, [&](size_t shard, uint64_t offset_bytes) {
           return ReadPiece(shard, name, offset_bytes, deadline);
@@ -246,7 +240,12 @@ ShardCalls::Files ShardCalls::Collect(const std::string& folder, bool is_kept,
     // All shards have written, so the error leaves nothing open.
     if (!status.ok()) status = absl::AbortedError(status.message());
   }
-  Discard(shards, name);
+  Kept done = {name, shards};
+  if (status.ok() && is_kept) {
+    MutexLock lock(mutex_);
+    std::swap(kept_, done);
+  }
+  Discard(done.shards, done.name);
   if (!status.ok()) return status;
   return files;
 }

@@ -53,7 +53,8 @@ class ShardCalls : public VariableHolders {
   void Snapshot(const std::string& path, SnapshotDone done) override;
   // A relative `folder` may be one on the leader's machine only: shards on
   // others have written into folders of their own, and a thread collects their
-  // files. They could not load the checkpoint.
+  // files. Of a checkpoint that is kept they hold on to their files, from which
+  // they load it, until another one is.
   void WriteCheckpoint(const std::string& folder, bool is_kept,
                        WriteDone done) override;
 
@@ -83,7 +84,8 @@ class ShardCalls : public VariableHolders {
   void StartToCollect(const std::string& folder, bool is_kept,
                       absl::Time deadline, Files files, const WriteDone& done);
   // Brings the files that are not in `folder` there, and has their shards
-  // delete them. If `files` is an error, they are deleted only.
+  // delete them, or if this one is kept, those of the one that was kept before.
+  // If `files` is an error, they are deleted only.
   Files Collect(const std::string& folder, bool is_kept, absl::Time deadline,
                 const Files& files);
   absl::StatusOr<std::string> ReadPiece(size_t shard, const std::string& name,
@@ -97,12 +99,19 @@ class ShardCalls : public VariableHolders {
                            const Request& request, absl::Duration timeout,
                            Response& response);
 
+  // Files of a checkpoint that stay on their servers' machines.
+  struct Kept {
+    std::string name;
+    std::vector<size_t> shards;
+  };
+
   const v1::Job job_;
   std::vector<std::unique_ptr<PsClient>> shards_;
   RepeatedCalls repeated_;
   Mutex mutex_;
   CondVar closed_;
   int open_count_ ABSL_GUARDED_BY(mutex_) = 0;
+  Kept kept_ ABSL_GUARDED_BY(mutex_);
   // Collects files; joined before the next checkpoint's.
   std::thread collector_ ABSL_GUARDED_BY(mutex_);
 };

@@ -40,7 +40,7 @@ class VariableHolders {
   virtual void Snapshot(const std::string& name, SnapshotDone done) = 0;
   // Calls `done` once that snapshot is on disk, in the leader's `folder` of the
   // checkpoint; its last component is the checkpoint's name. `is_kept`: the
-  // holders are to load it later; FailedPrecondition if one could not.
+  // holders may have to load it later, and no other that was kept before.
   virtual void WriteCheckpoint(const std::string& folder, bool is_kept,
                                WriteDone done) = 0;
 };

@@ -258,6 +258,40 @@ TEST_F(ShardOrdersTest, AMissingCheckpointIsAnError) {
   EXPECT_EQ(Values(shard()), before);
 }
 
+// The leader has the manifest and the other shard's file.
+TEST_F(ShardOrdersTest, AShardLoadsItsOwnFileWithoutAManifest) {
+  std::vector<std::unique_ptr<Shard>> both;
+  for (int shard = 0; shard < 2; ++shard) {
+    both.push_back(MakeShard(shard, 2));
+    PushTo(*both.back(), 1);
+  }
+  const std::vector<float> best = Values(*both[1]);
+  const std::string folder = WriteCheckpoint(both);
+  PushTo(*both[1], 2);
+  std::filesystem::remove(folder + "/manifest.json");
+  std::filesystem::remove(folder + "/" + ShardFileName(0, 2));
+  // Another process does not know what is in the file.
+  const absl::Status unknown =
+      Order(*MakeShard(1, 2), OrderOf(1, NameOf(folder)));
+  EXPECT_EQ(unknown.code(), absl::StatusCode::kNotFound) << unknown;
+  EXPECT_THAT(std::string(unknown.message()), HasSubstr("manifest.json"));
+
+  const absl::Status status = Order(*both[1], OrderOf(1, NameOf(folder)));
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(Values(*both[1]), best);
+
+  PushTo(*both[1], 3);
+  const std::vector<float> later = Values(*both[1]);
+  const std::string path = folder + "/" + ShardFileName(1, 2);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  EXPECT_EQ(Order(*both[1], OrderOf(2, NameOf(folder))).code(),
+            absl::StatusCode::kDataLoss);
+  std::filesystem::remove(path);
+  EXPECT_EQ(Order(*both[1], OrderOf(2, NameOf(folder))).code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(Values(*both[1]), later);
+}
+
 TEST_F(ShardOrdersTest, ACheckpointThatDoesNotFitChangesNothing) {
   using nlohmann::json;
   const std::string path = folder_ + "/manifest.json";

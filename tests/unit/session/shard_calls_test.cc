@@ -192,25 +192,59 @@ TEST_F(ShardCallsTest, FilesOfOtherMachinesAreCollected) {
   std::filesystem::remove_all(leaders);
 }
 
-TEST_F(ShardCallsTest, AShardOfAnotherMachineCannotLoadWhatIsKept) {
+TEST_F(ShardCallsTest, AShardOfAnotherMachineLoadsWhatIsKept) {
   const std::string leaders = absl::StrCat("shard_calls_kept.", getpid());
-  const std::string folder = *CreateCheckpointFolder(leaders, 1);
-  const std::string name = std::filesystem::path(folder).filename().string();
-  std::filesystem::create_directories(absl::StrCat(directory_, "/", name));
-  Result<absl::Status> snapshot;
-  calls_->Snapshot(name, [receive = snapshot.Receiver()](const auto& done) {
-    receive(done.status());
-  });
-  ASSERT_TRUE(snapshot.Wait().ok());
-  Result<absl::StatusOr<std::vector<ShardFile>>> written;
-  calls_->WriteCheckpoint(folder, /*is_kept=*/true, written.Receiver());
-  const absl::Status status = written.Wait().status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("restore_best_weights: got true, but ps-0"));
-  EXPECT_TRUE(std::filesystem::is_empty(folder));
-  EXPECT_FALSE(std::filesystem::exists(
-      absl::StrCat(directory_, "/", name, "/", ShardFileName(0, 1))));
+  // Takes a checkpoint; returns its name.
+  const auto take = [&](int64_t step, bool is_kept) {
+    const std::string folder = *CreateCheckpointFolder(leaders, step);
+    const std::string name = NameOf(folder);
+    std::filesystem::create_directories(absl::StrCat(directory_, "/", name));
+    Result<absl::Status> snapshot;
+    calls_->Snapshot(name, [receive = snapshot.Receiver()](const auto& done) {
+      receive(done.status());
+    });
+    EXPECT_TRUE(snapshot.Wait().ok());
+    Result<absl::StatusOr<std::vector<ShardFile>>> written;
+    calls_->WriteCheckpoint(folder, is_kept, written.Receiver());
+    const absl::Status status = written.Wait().status();
+    EXPECT_TRUE(status.ok()) << status;
+    return name;
+  };
+  const auto load = [&](uint64_t number, const std::string& name) {
+    v1::VariablesOrder order;
+    order.set_number(number);
+    order.set_kind(v1::VariablesOrder::KIND_LOAD);
+    order.set_checkpoint(name);
+    Result<Answers<v1::ChangeVariablesResponse>> result;
+    calls_->ChangeVariables(order, result.Receiver());
+    return result.Wait().status();
+  };
+  const auto has_file = [](const std::string& folder, const std::string& name) {
+    return std::filesystem::exists(
+        absl::StrCat(folder, "/", name, "/", ShardFileName(0, 1)));
+  };
+  const auto train = [&](uint64_t sequence) {
+    v1::PushResponse response;
+    EXPECT_TRUE(
+        Push(*shard_, PushRequest(*shard_, sequence, 1.0f), response).ok());
+  };
+
+  const std::string first = take(1, /*is_kept=*/true);
+  train(1);
+  const std::vector<float> best = Values(*shard_);
+  const std::string second = take(2, /*is_kept=*/true);
+  train(2);
+  const std::string third = take(3, /*is_kept=*/false);
+  // The leader has all, the shard what it may have to load.
+  for (const std::string& name : {first, second, third}) {
+    EXPECT_TRUE(has_file(leaders, name));
+    EXPECT_EQ(has_file(directory_, name), name == second) << name;
+  }
+  EXPECT_NE(Values(*shard_), best);
+  const absl::Status loaded = load(1, second);
+  EXPECT_TRUE(loaded.ok()) << loaded;
+  EXPECT_EQ(Values(*shard_), best);
+  EXPECT_EQ(load(2, first).code(), absl::StatusCode::kNotFound);
   std::filesystem::remove_all(leaders);
 }
 
