@@ -24,6 +24,22 @@ constexpr absl::Duration kWaitInterval = absl::Seconds(1);
 
 bool IsAbsolute(const std::string& path) { return absl::StartsWith(path, "/"); }
 
+// The folder of a checkpoint. The leader has created it where all tasks share
+// its folder.
+absl::StatusOr<Folder> OpenCheckpoint(const std::string& directory,
+                                      const std::string& name) {
+  const auto open = [&]() -> absl::StatusOr<Folder> {
+    ASSIGN_OR_RETURN(const Folder checkpoints, Folder::Open(directory));
+    return checkpoints.OpenBelow(name);
+  };
+  absl::StatusOr<Folder> folder = open();
+  if (!absl::IsNotFound(folder.status())) return folder;
+  return absl::NotFoundError(absl::StrCat(
+      folder.status().message(),
+      "; expected the leader's folder for checkpoints, on a file system that "
+      "the leader and all tasks with variables share"));
+}
+
 Checkpointer::Result Write(const std::string& directory,
                            const std::string& name,
                            const ShardSnapshot& snapshot) {
@@ -34,8 +50,7 @@ Checkpointer::Result Write(const std::string& directory,
   for (const SnapshotTensor& tensor : snapshot.tensors) {
     tensors.push_back({tensor.name, tensor.type, tensor.shape, tensor.bytes});
   }
-  ASSIGN_OR_RETURN(const Folder checkpoints, Folder::Open(directory));
-  ASSIGN_OR_RETURN(Folder folder, checkpoints.OpenBelow(name));
+  ASSIGN_OR_RETURN(Folder folder, OpenCheckpoint(directory, name));
   ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,
                    AtomicFile::CreateNew(std::move(folder), snapshot.file));
   ASSIGN_OR_RETURN(

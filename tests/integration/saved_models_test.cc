@@ -230,8 +230,10 @@ TEST(SavedModels, AFileThatCannotBeWrittenEndsTheJob) {
   std::filesystem::create_directories(job.output_dir() + "/models/01.keras");
   Process run = job.Run(Saving({}, {kEachEpoch}));
   EXPECT_EQ(run.Wait(kJobLimit), 1) << run.Errors();
-  EXPECT_THAT(run.Errors(),
-              HasSubstr("a callback failed: cannot save the model as "));
+  EXPECT_THAT(
+      run.Errors(),
+      HasSubstr(
+          "a callback failed: ModelCheckpoint: cannot save the model as "));
   EXPECT_THAT(run.Errors(), HasSubstr("models/01.keras"));
   EXPECT_THAT(run.Output(), Not(HasSubstr("finished saving")));
 }

@@ -35,12 +35,13 @@ std::string PathOf(const OutputPlaces& places, const std::string& path) {
 absl::Status AddOutput(const absl::Status& status, const OutputPlaces& places,
                        const CheckpointOutput& output) {
   if (const auto* const save = std::get_if<SaveModel>(&output)) {
-    return Annotate(status, absl::StrCat("cannot save the model as ",
-                                         PathOf(places, save->path)));
+    return Annotate(status,
+                    absl::StrCat("ModelCheckpoint: cannot save the model as ",
+                                 PathOf(places, save->path)));
   }
   return Annotate(
       status,
-      absl::StrCat("cannot write histograms to ",
+      absl::StrCat("TensorBoard: cannot write histograms to ",
                    PathOf(places, std::get<WriteWeights>(output).folder)));
 }
 

@@ -10,6 +10,7 @@
 namespace paceline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class CheckpointerTest : public CheckpointTest {
@@ -66,6 +67,21 @@ TEST_F(CheckpointerTest, TakesOnlyNamesOfCheckpoints) {
     EXPECT_EQ(Await(name).status().code(), absl::StatusCode::kInvalidArgument);
   }
   EXPECT_TRUE(std::filesystem::is_empty(directory_));
+}
+
+// The leader has created the folder, on another machine.
+TEST_F(CheckpointerTest, AFolderThatIsNotSharedIsNamed) {
+  const std::string name = "step-000000000003";
+  ASSERT_TRUE(Start(name).ok());
+  const absl::Status status = Await(name).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << status;
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr(directory_ + "/" + name),
+                    HasSubstr("the leader and all tasks with variables "
+                              "share")));
+  ASSERT_TRUE(checkpointer_.Start("/no/such", name, Snapshot(1)).ok());
+  EXPECT_THAT(std::string(Await(name).status().message()),
+              AllOf(HasSubstr("/no/such"), HasSubstr("share")));
 }
 
 TEST_F(CheckpointerTest, FollowsNoLink) {

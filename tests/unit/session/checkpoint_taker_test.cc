@@ -118,12 +118,12 @@ TEST_F(CheckpointTakerTest, ALostCheckpointLosesTheFilesOfModels) {
   ASSERT_THAT(saved_, SizeIs(2));
   EXPECT_EQ(saved_[0].code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(saved_[0].message()),
-              AllOf(HasSubstr("cannot save the model as " + directory_ +
-                              "/a/x.keras: "),
+              AllOf(HasSubstr("ModelCheckpoint: cannot save the model as " +
+                              directory_ + "/a/x.keras: "),
                     HasSubstr("the disk is full")));
-  EXPECT_THAT(
-      std::string(saved_[1].message()),
-      HasSubstr("cannot write histograms to " + directory_ + "/logs/train: "));
+  EXPECT_THAT(std::string(saved_[1].message()),
+              HasSubstr("TensorBoard: cannot write histograms to " +
+                        directory_ + "/logs/train: "));
   // They were those of that checkpoint alone.
   Take(2, absl::ResourceExhaustedError("the disk is full"));
   EXPECT_THAT(saved_, SizeIs(2));
@@ -136,7 +136,8 @@ TEST_F(CheckpointTakerTest, SaysWhyTheFileOfAModelIsNotWritten) {
   while (saved_.empty()) saver_->Poll();
   ASSERT_THAT(saved_, SizeIs(1));
   EXPECT_THAT(std::string(saved_[0].message()),
-              HasSubstr("cannot save the model as " + directory_ + "/x.keras"));
+              HasSubstr("ModelCheckpoint: cannot save the model as " +
+                        directory_ + "/x.keras"));
   EXPECT_TRUE(HasFolder());
   EXPECT_EQ(taker_->lost().count, 0);
 }
