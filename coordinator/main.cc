@@ -214,7 +214,8 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
   export_verb
       .add_option("--format", export_options.format,
                   "keras: the compiled model with its optimizer's state, as "
-                  "`.keras`; weights: without the model, as `.weights.h5`; "
+                  "`.keras`; h5: the same as a legacy `.h5`; weights: without "
+                  "the model, as `.weights.h5`; "
                   "safetensors: the variables; onnx: the model as it "
                   "predicts, for other runtimes. Default: that of the output's "
                   "suffix, or keras.")

@@ -59,6 +59,9 @@ struct CallbackContext {
   // Why examples cannot be drawn: "the model's inputs are …; expected …". "":
   // they can, or it is not known.
   std::string no_images = "";
+  // Why the model cannot be saved as a legacy `.h5`, if it cannot. Null: it has
+  // been checked.
+  std::function<absl::Status()> check_legacy_file = nullptr;
   // The size of a file in the output folder, in bytes; 0 if there is none.
   // Null: there are no files.
   std::function<int64_t(const std::string& path)> output_size = nullptr;
@@ -217,7 +220,8 @@ enum class SavedValues {
 struct SaveModel {
   // In the output folder.
   std::string path;
-  // Whether as `.weights.h5`, instead of `.keras`.
+  // Whether as `.weights.h5`, instead of the whole model in the format of the
+  // path's suffix (IsModelPath).
   bool is_weights_only = false;
   // Shown once the file is there; "": nothing.
   std::string message = "";

@@ -22,15 +22,17 @@ constexpr char kBatchName[] = "batch";
 
 absl::Status CheckModelCheckpoint(const ModelCheckpoint& checkpoint,
                                   const Path& path) {
-  const char* const suffix =
-      checkpoint.save_weights_only ? ".weights.h5" : ".keras";
-  if (absl::EndsWith(checkpoint.filepath, suffix)) return absl::OkStatus();
+  if (IsModelPath(checkpoint.filepath, checkpoint.save_weights_only)) {
+    return absl::OkStatus();
+  }
   return ConfigError(
       path.Key("filepath"),
-      absl::StrCat(Excerpt(Value(checkpoint.filepath)),
-                   " is no name of such a file; expected one that ends in ",
-                   suffix, ", as `save_weights_only` is ",
-                   checkpoint.save_weights_only ? "true" : "false"));
+      absl::StrCat(
+          Excerpt(Value(checkpoint.filepath)),
+          " is no name of such a file; expected one that ends in ",
+          checkpoint.save_weights_only ? kWeightsSuffix : ".keras or .h5",
+          ", as `save_weights_only` is ",
+          checkpoint.save_weights_only ? "true" : "false"));
 }
 
 // As Python's f"{number:.5f}".
@@ -45,8 +47,9 @@ const FieldTable<ModelCheckpoint>& ModelCheckpoint::Fields() {
       kClassName,
       "Saves the model as a file at the ends of epochs or after batches.",
       {Required("filepath", &ModelCheckpoint::filepath,
-                "The file, below the job's output folder: `.keras`, or "
-                "`.weights.h5` with `save_weights_only`. `{epoch:02d}`, "
+                "The file, below the job's output folder: `.keras`, a "
+                "legacy `.h5`, or `.weights.h5` with `save_weights_only`. "
+                "`{epoch:02d}`, "
                 "`{val_loss:.2f}` and, with `save_freq` in batches, "
                 "`{batch:02d}` are filled in as Python does it."),
        MonitorField(),
@@ -92,6 +95,14 @@ absl::Status ModelCheckpoint::Prepare(const CallbackContext& context,
   if (!file.ok()) {
     return ConfigError(field, absl::StrCat(Excerpt(Value(filepath)), ": ",
                                            file.status().message()));
+  }
+  if (!save_weights_only && absl::EndsWith(*file, kLegacySuffix) &&
+      context.check_legacy_file != nullptr) {
+    const absl::Status checked = context.check_legacy_file();
+    if (!checked.ok()) {
+      return ConfigError(field, absl::StrCat(Excerpt(Value(filepath)), ": ",
+                                             checked.message()));
+    }
   }
   return OutputPath(*file, field).status();
 }

@@ -54,4 +54,10 @@ absl::StatusOr<std::string> OutputPath(const std::string& text,
   return path;
 }
 
+bool IsModelPath(absl::string_view path, bool is_weights_only) {
+  if (absl::EndsWith(path, kWeightsSuffix)) return is_weights_only;
+  return !is_weights_only && (absl::EndsWith(path, kLegacySuffix) ||
+                              absl::EndsWith(path, ".keras"));
+}
+
 }  // namespace paceline

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "common/config/path.h"
 
 namespace paceline {
@@ -14,6 +15,13 @@ namespace paceline {
 // the folder, or is of a file that the leader writes itself.
 absl::StatusOr<std::string> OutputPath(const std::string& text,
                                        const Path& field);
+
+inline constexpr char kWeightsSuffix[] = ".weights.h5";
+inline constexpr char kLegacySuffix[] = ".h5";
+
+// Whether the file of a model may have this path: of only its weights one that
+// ends in `.weights.h5`, else in `.keras`, or in `.h5` of a legacy file.
+bool IsModelPath(absl::string_view path, bool is_weights_only);
 
 }  // namespace paceline
 

@@ -14,6 +14,7 @@
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/checkpoint/trained_job.h"
 #include "common/job/job_model.h"
+#include "common/keras/legacy_writer.h"
 #include "common/keras/model_writer.h"
 #include "common/onnx/onnx_writer.h"
 #include "common/optimizer/moving_average.h"
@@ -60,8 +61,10 @@ absl::Status WriteOnnxModel(const std::string& path,
       });
 }
 
+// A suffix comes before one that it ends with.
 constexpr Format kFormats[] = {{"keras", ".keras", WriteKerasModel},
                                {"weights", ".weights.h5", WriteKerasWeights},
+                               {"h5", ".h5", WriteLegacyModel},
                                {"safetensors", ".safetensors", WriteVariables},
                                {"onnx", ".onnx", WriteOnnxModel}};
 
@@ -103,12 +106,9 @@ std::string ExportFormatOf(absl::string_view path) {
 absl::Status CheckExportPath(absl::string_view format,
                              const std::string& path) {
   const std::string suffix = ExportSuffix(format);
-  if (absl::EndsWith(path, suffix)) return absl::OkStatus();
   for (const Format& known : kFormats) {
-    // Of ".weights.h5", ".h5".
-    if (!absl::EndsWith(path, known.suffix.substr(known.suffix.rfind('.')))) {
-      continue;
-    }
+    if (!absl::EndsWith(path, known.suffix)) continue;
+    if (known.name == format) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat(path, " is no name of a file of the format ", format,
                      "; expected the suffix ", suffix));

@@ -12,7 +12,8 @@ namespace paceline {
 
 // The names of the formats. "keras" is the model, compiled, with its weights
 // and its optimizer's state. "weights" is only the latter two, as
-// `.weights.h5`. "safetensors" has the variables by their names:
+// `.weights.h5`. "h5" has all that "keras" has, as Keras' legacy
+// format. "safetensors" has the variables by their names:
 // "dense/kernel". "onnx" is the model as it predicts, for other runtimes.
 std::vector<std::string> ExportFormats();
 
@@ -43,7 +44,7 @@ enum class ExportedValues {
 // shards' files as it writes, so memory does not grow with the model.
 // FailedPrecondition if an earlier release wrote the checkpoint, which did not
 // store the model; else the errors of CheckpointReader and of the
-// format's writer: WriteKerasModel, WriteOnnx.
+// format's writer: WriteKerasModel, WriteLegacyModel, WriteOnnx.
 // Blocks on the disk.
 absl::Status ExportCheckpoint(const std::string& folder,
                               absl::string_view format, const std::string& path,

@@ -9,17 +9,19 @@
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "common/hdf5/hdf5_bytes.h"
 #include "glog/logging.h"
 
 namespace paceline {
 namespace {
 
+using hdf5::AppendNumber;
+using hdf5::RoundUpTo8;
+
 // The sizes of nodes are those of HDF5's own library, since a node of any file
 // has the size that the superblock states, full or not.
 constexpr size_t kSymbolsPerNode = 8;
 constexpr size_t kChildrenPerNode = 32;
-
-int64_t RoundUp(int64_t size) { return (size + 7) / 8 * 8; }
 
 // What is at a path: a group, or a dataset.
 struct Object {
@@ -28,6 +30,8 @@ struct Object {
   // Of a dataset.
   const Hdf5Entry* entry = nullptr;
   size_t index = 0;
+  // Of a group.
+  std::vector<const Hdf5Attribute*> attributes;
 };
 
 // A child of a node of a tree, with the place of its last name in the heap.
@@ -43,6 +47,7 @@ class Writer {
 
   std::string Write(const Object& root, int64_t data_bytes) {
     head_.assign(hdf5::kSuperblockBytes, '\0');
+    WriteTexts(root);
     const Group group = WriteGroup(root);
     for (const size_t place : data_addresses_) {
       Patch(place, Number(place) + static_cast<int64_t>(head_.size()));
@@ -61,12 +66,9 @@ class Writer {
     int64_t heap = 0;
   };
 
-  static void Append(std::string& text, uint64_t number, size_t count) {
-    for (size_t i = 0; i < count; ++i) {
-      text.push_back(static_cast<char>(number >> (8 * i)));
-    }
+  void Put(uint64_t number, size_t count) {
+    AppendNumber(head_, number, count);
   }
-  void Put(uint64_t number, size_t count) { Append(head_, number, count); }
   void PadTo(size_t size) {
     CHECK_LE(head_.size(), size);
     head_.resize(size);
@@ -82,7 +84,7 @@ class Writer {
   }
   void Patch(size_t place, int64_t number) {
     std::string bytes;
-    Append(bytes, number, 8);
+    AppendNumber(bytes, number, 8);
     head_.replace(place, bytes.size(), bytes);
   }
 
@@ -90,20 +92,21 @@ class Writer {
     std::string bytes(hdf5::kSignature);
     // The versions of the superblock and its parts, the sizes of addresses and
     // of lengths.
-    for (const int number : {0, 0, 0, 0, 0, 8, 8, 0}) Append(bytes, number, 1);
-    Append(bytes, kSymbolsPerNode / 2, 2);
-    Append(bytes, kChildrenPerNode / 2, 2);
-    Append(bytes, 0, 4);
-    Append(bytes, 0, 8);
-    Append(bytes, hdf5::kUndefined, 8);
-    Append(bytes, end, 8);
-    Append(bytes, hdf5::kUndefined, 8);
+    for (const int number : {0, 0, 0, 0, 0, 8, 8, 0})
+      AppendNumber(bytes, number, 1);
+    AppendNumber(bytes, kSymbolsPerNode / 2, 2);
+    AppendNumber(bytes, kChildrenPerNode / 2, 2);
+    AppendNumber(bytes, 0, 4);
+    AppendNumber(bytes, 0, 8);
+    AppendNumber(bytes, hdf5::kUndefined, 8);
+    AppendNumber(bytes, end, 8);
+    AppendNumber(bytes, hdf5::kUndefined, 8);
     // The symbol of the root, with its tree and its heap.
-    Append(bytes, 0, 8);
-    Append(bytes, root.header, 8);
-    Append(bytes, 1, 8);
-    Append(bytes, root.tree, 8);
-    Append(bytes, root.heap, 8);
+    AppendNumber(bytes, 0, 8);
+    AppendNumber(bytes, root.header, 8);
+    AppendNumber(bytes, 1, 8);
+    AppendNumber(bytes, root.tree, 8);
+    AppendNumber(bytes, root.heap, 8);
     return bytes;
   }
 
@@ -114,7 +117,7 @@ class Writer {
     int64_t size = 0;
     for (const auto& [type, data] : messages) {
       size += hdf5::kMessageHeaderBytes +
-              RoundUp(static_cast<int64_t>(data.size()));
+              RoundUpTo8(static_cast<int64_t>(data.size()));
     }
     const int64_t address = here();
     Put(1, 2);
@@ -123,7 +126,7 @@ class Writer {
     Put(size, 4);
     Put(0, 4);
     for (const auto& [type, data] : messages) {
-      const int64_t padded = RoundUp(static_cast<int64_t>(data.size()));
+      const int64_t padded = RoundUpTo8(static_cast<int64_t>(data.size()));
       Put(type, 2);
       Put(padded, 2);
       Put(0, 4);
@@ -140,26 +143,26 @@ class Writer {
           std::begin(hdf5::kFloatLayouts), std::end(hdf5::kFloatLayouts),
           [&](const auto& each) { return each.size_bytes == type.size_bytes; });
       CHECK(layout != std::end(hdf5::kFloatLayouts)) << type.size_bytes;
-      Append(bytes, 0x10 | hdf5::kFloatingPoint, 1);
-      Append(bytes, (type.size_bytes * 8 - 1) << 8 | 0x20, 3);
-      Append(bytes, type.size_bytes, 4);
-      Append(bytes, 0, 2);
-      Append(bytes, type.size_bytes * 8, 2);
+      AppendNumber(bytes, 0x10 | hdf5::kFloatingPoint, 1);
+      AppendNumber(bytes, (type.size_bytes * 8 - 1) << 8 | 0x20, 3);
+      AppendNumber(bytes, type.size_bytes, 4);
+      AppendNumber(bytes, 0, 2);
+      AppendNumber(bytes, type.size_bytes * 8, 2);
       for (const int number :
            {int{layout->exponent_at}, int{layout->exponent_bits}, 0,
             int{layout->mantissa_bits}}) {
-        Append(bytes, number, 1);
+        AppendNumber(bytes, number, 1);
       }
-      Append(bytes, layout->exponent_bias, 4);
+      AppendNumber(bytes, layout->exponent_bias, 4);
       return bytes;
     }
     const bool is_signed = type.kind == Hdf5Type::Kind::kSigned;
     CHECK(is_signed || type.kind == Hdf5Type::Kind::kUnsigned);
-    Append(bytes, 0x10 | hdf5::kFixedPoint, 1);
-    Append(bytes, is_signed ? 0x08 : 0, 3);
-    Append(bytes, type.size_bytes, 4);
-    Append(bytes, 0, 2);
-    Append(bytes, type.size_bytes * 8, 2);
+    AppendNumber(bytes, 0x10 | hdf5::kFixedPoint, 1);
+    AppendNumber(bytes, is_signed ? 0x08 : 0, 3);
+    AppendNumber(bytes, type.size_bytes, 4);
+    AppendNumber(bytes, 0, 2);
+    AppendNumber(bytes, type.size_bytes * 8, 2);
     return bytes;
   }
 
@@ -167,19 +170,19 @@ class Writer {
     const Hdf5Entry& entry = *dataset.entry;
     std::string space;
     for (const size_t number : {size_t{1}, entry.shape.size()}) {
-      Append(space, number, 1);
+      AppendNumber(space, number, 1);
     }
-    Append(space, 0, 6);
-    for (const int64_t size : entry.shape) Append(space, size, 8);
+    AppendNumber(space, 0, 6);
+    for (const int64_t size : entry.shape) AppendNumber(space, size, 8);
     // Space is allocated late, the fill value is the default: zero.
     std::string fill;
-    for (const int number : {2, 2, 2, 1}) Append(fill, number, 1);
-    Append(fill, 0, 4);
+    for (const int number : {2, 2, 2, 1}) AppendNumber(fill, number, 1);
+    AppendNumber(fill, 0, 4);
     std::string layout;
-    Append(layout, 3, 1);
-    Append(layout, 1, 1);
-    Append(layout, offsets_[dataset.index], 8);
-    Append(layout, NumElements(entry.shape) * entry.type.size_bytes, 8);
+    AppendNumber(layout, 3, 1);
+    AppendNumber(layout, 1, 1);
+    AppendNumber(layout, offsets_[dataset.index], 8);
+    AppendNumber(layout, NumElements(entry.shape) * entry.type.size_bytes, 8);
     const std::pair<uint16_t, std::string> messages[] = {
         {hdf5::kDataspace, space},
         {hdf5::kDatatype, TypeMessage(entry.type)},
@@ -189,6 +192,35 @@ class Writer {
     // The layout is the last message, padded from 18 to 24 bytes.
     data_addresses_.push_back(head_.size() - 24 + 2);
     return address;
+  }
+
+  // Writes the collection of the texts of all attributes, if there are any.
+  void WriteTexts(const Object& root) {
+    std::vector<absl::string_view> texts;
+    AddTexts(root, texts);
+    if (texts.empty()) return;
+    collection_ = here();
+    head_ += hdf5::TextCollection(texts);
+  }
+
+  void AddTexts(const Object& object, std::vector<absl::string_view>& texts) {
+    for (const Hdf5Attribute* attribute : object.attributes) {
+      const auto* const text = std::get_if<std::string>(&attribute->value);
+      if (text == nullptr) continue;
+      texts.push_back(*text);
+      text_numbers_[attribute] = texts.size();
+    }
+    for (const auto& [name, inner] : object.inner) AddTexts(*inner, texts);
+  }
+
+  std::string AttributeMessage(const Hdf5Attribute& attribute) const {
+    if (const auto* const list =
+            std::get_if<std::vector<std::string>>(&attribute.value)) {
+      return hdf5::ListMessage(attribute.name, *list);
+    }
+    return hdf5::TextMessage(attribute.name,
+                             std::get<std::string>(attribute.value).size(),
+                             collection_, text_numbers_.at(&attribute));
   }
 
   Group WriteGroup(const Object& group) {
@@ -205,7 +237,7 @@ class Writer {
                                  : WriteGroup(*object).header;
       symbols.push_back({static_cast<int64_t>(names.size()), header});
       names += name;
-      names.resize(RoundUp(static_cast<int64_t>(names.size()) + 1));
+      names.resize(RoundUpTo8(static_cast<int64_t>(names.size()) + 1));
     }
     std::vector<Child> children;
     for (size_t i = 0; i < symbols.size(); i += kSymbolsPerNode) {
@@ -225,10 +257,13 @@ class Writer {
     written.tree = WriteTree(std::move(children));
     written.heap = WriteHeap(names);
     std::string table;
-    Append(table, written.tree, 8);
-    Append(table, written.heap, 8);
-    const std::pair<uint16_t, std::string> messages[] = {
+    AppendNumber(table, written.tree, 8);
+    AppendNumber(table, written.heap, 8);
+    std::vector<std::pair<uint16_t, std::string>> messages = {
         {hdf5::kSymbolTable, table}};
+    for (const Hdf5Attribute* attribute : group.attributes) {
+      messages.emplace_back(hdf5::kAttribute, AttributeMessage(*attribute));
+    }
     written.header = WriteHeader(messages);
     return written;
   }
@@ -291,13 +326,18 @@ class Writer {
 
   const absl::Span<const int64_t> offsets_;
   std::string head_;
+  // Where the texts of attributes are, and their numbers there.
+  int64_t collection_ = 0;
+  std::map<const Hdf5Attribute*, size_t> text_numbers_;
   // Places of addresses of elements, from which data_begin() is still missing.
   std::vector<size_t> data_addresses_;
 };
 
 // The object at a path; made, with the groups around it, unless it is there.
+// "": the root.
 Object& ObjectAt(absl::string_view path, Object& root) {
   Object* object = &root;
+  if (path.empty()) return root;
   for (const absl::string_view name : absl::StrSplit(path, '/')) {
     CHECK(object->entry == nullptr) << path;
     std::unique_ptr<Object>& inner = object->inner[std::string(name)];
@@ -311,7 +351,8 @@ Object& ObjectAt(absl::string_view path, Object& root) {
 }  // namespace
 
 Hdf5Layout::Hdf5Layout(absl::Span<const Hdf5Entry> entries,
-                       absl::Span<const std::string> groups) {
+                       absl::Span<const std::string> groups,
+                       absl::Span<const Hdf5Attribute> attributes) {
   Object root;
   int64_t end = 0;
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -320,10 +361,13 @@ Hdf5Layout::Hdf5Layout(absl::Span<const Hdf5Entry> entries,
     CHECK(dataset.inner.empty()) << entry.path;
     dataset.entry = &entry;
     dataset.index = i;
-    offsets_.push_back(RoundUp(end));
+    offsets_.push_back(RoundUpTo8(end));
     end = offsets_.back() + NumElements(entry.shape) * entry.type.size_bytes;
   }
   for (const std::string& group : groups) ObjectAt(group, root);
+  for (const Hdf5Attribute& attribute : attributes) {
+    ObjectAt(attribute.group, root).attributes.push_back(&attribute);
+  }
   head_ = Writer(offsets_).Write(root, end);
   size_bytes_ = data_begin() + end;
 }

@@ -2,7 +2,7 @@
 // written from its start to its end in one pass.
 //
 //   0                              data_begin()          size_bytes()
-//   | superblock, groups, headers  | elements of dataset 0, 1, ... |
+//   | superblock, texts, groups    | elements of dataset 0, 1, ... |
 //
 // The file is what h5py writes by default: a superblock of version 0, groups
 // with symbol tables, object headers of version 1, and contiguous datasets.
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "common/hdf5/hdf5_attribute_writer.h"
 #include "common/hdf5/hdf5_format.h"
 #include "common/tensor/shape.h"
 
@@ -31,9 +32,11 @@ struct Hdf5Entry {
 class Hdf5Layout {
  public:
   // Paths must be unique, and none may be the folder of another. The file has
-  // `groups` even if nothing is in them.
+  // `groups` even if nothing is in them. Attributes may be of the root and of
+  // groups, and need not outlive the call.
   explicit Hdf5Layout(absl::Span<const Hdf5Entry> entries,
-                      absl::Span<const std::string> groups = {});
+                      absl::Span<const std::string> groups = {},
+                      absl::Span<const Hdf5Attribute> attributes = {});
 
   // Everything before the elements.
   const std::string& head() const { return head_; }

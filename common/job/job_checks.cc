@@ -27,6 +27,7 @@
 #include "common/job/job_model.h"
 #include "common/job/job_phases.h"
 #include "common/job/job_plan.h"
+#include "common/keras/legacy_writer.h"
 #include "common/keras/tensorflow_weights.h"
 #include "common/model/layers/batch_normalization.h"
 #include "common/model/loss_paths.h"
@@ -359,6 +360,11 @@ absl::Status CheckCallbacks(const v1::Job& job, const JobModel& model) {
     inputs.push_back({node.layer->name, node.output_shape});
   }
   context.no_images = std::string(ImageInput(inputs).status().message());
+  context.check_legacy_file = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::unique_ptr<const Optimizer> optimizer,
+                     MakeJobOptimizer(job, model.graph));
+    return CheckLegacyModel(job, model.graph, *optimizer);
+  };
   return MakeCallbacks(job, context).status();
 }
 
@@ -380,8 +386,9 @@ absl::Status CheckJob(const v1::Job& job) {
   RETURN_IF_ERROR(CheckDevices(job));
   ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(job));
   RETURN_IF_ERROR(CheckStatistics(job, model.graph));
-  RETURN_IF_ERROR(CheckCallbacks(job, model));
   RETURN_IF_ERROR(CheckOptimizer(job, model.graph));
+  // After the optimizer, which they may want to save.
+  RETURN_IF_ERROR(CheckCallbacks(job, model));
   return CheckPhases(job);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -22,8 +23,6 @@
 namespace paceline {
 namespace {
 
-constexpr char kModelAttribute[] = "model_config";
-constexpr char kTrainingAttribute[] = "training_config";
 constexpr absl::string_view kWeightsGroup = "model_weights/";
 // The variables that the model itself has.
 constexpr absl::string_view kTopLevelGroup = "top_level_model_weights/";
@@ -75,6 +74,7 @@ class DatasetNames {
   explicit DatasetNames(const Hdf5Index& index) : prefix_(PrefixOf(index)) {
     for (const auto& [path, dataset] : index) {
       if (!IsLegacyWeight(index, path)) continue;
+      paths_.emplace(absl::StripPrefix(path, prefix_));
       const std::vector<std::string> parts = absl::StrSplit(
           absl::StripSuffix(absl::StripPrefix(path, prefix_), ":0"), '/');
       if (parts.size() < 2) continue;
@@ -94,8 +94,11 @@ class DatasetNames {
   }
 
   // "conv2d/kernel", or "base/conv2d/kernel" in a model in the model;
-  // "both/forward_layer/kernel" of a Bidirectional.
-  absl::StatusOr<std::string> Find(const std::string& name) const {
+  // "both/forward_layer/kernel" of a Bidirectional. `exact`: where the variable
+  // is if the file calls it as we do, below the group of its layer.
+  absl::StatusOr<std::string> Find(const std::string& name,
+                                   const std::string& exact) const {
+    if (paths_.contains(exact)) return absl::StrCat(prefix_, exact);
     const auto found = found_.find(name);
     if (found == found_.end()) return absl::StrCat(prefix_, name);
     const std::vector<std::string>& paths = found->second;
@@ -122,28 +125,32 @@ class DatasetNames {
   }
 
   const absl::string_view prefix_;
+  // All, without the prefix.
+  std::set<std::string> paths_;
   std::map<std::string, std::vector<std::string>> found_;
 };
 
-// Adds the paths of a model's variables. `group`: of the outermost model's
-// child that the model is in; "": it is the outermost.
+// Adds the paths of a model's variables. `outer`: the names of the models from
+// the outermost one's child on, each with a "/"; "": it is the outermost.
 absl::Status AddLegacyPaths(const Graph& graph, const ModelTree& model,
-                            const std::string& group, const DatasetNames& names,
+                            const std::string& outer, const DatasetNames& names,
                             std::vector<WeightPath>& paths) {
   for (const ModelTree::Child& child : model.children) {
+    const std::string full = absl::StrCat(outer, child.name, "/");
     if (child.model != nullptr && child.callee < 0) {
-      RETURN_IF_ERROR(AddLegacyPaths(graph, *child.model,
-                                     group.empty() ? child.name : group, names,
-                                     paths));
+      RETURN_IF_ERROR(AddLegacyPaths(graph, *child.model, full, names, paths));
     }
+    const std::string group = full.substr(0, full.find('/') + 1);
     for (const int variable : child.variables) {
       absl::string_view own = absl::StripPrefix(
           graph.variables[variable].name, absl::StrCat(child.layer->name, "/"));
+      const std::string exact = absl::StrCat(group, full, own);
       // Of a TimeDistributed.
       absl::ConsumePrefix(&own, "layer/");
       ASSIGN_OR_RETURN(std::string path,
-                       names.Find(absl::StrCat(group, group.empty() ? "" : "/",
-                                               child.name, "/", own)));
+                       names.Find(absl::StrCat(outer.empty() ? "" : group,
+                                               child.name, "/", own),
+                                  exact));
       paths.push_back({variable, std::move(path)});
     }
   }

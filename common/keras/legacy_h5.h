@@ -23,6 +23,10 @@
 
 namespace paceline {
 
+// Attributes of the root, both JSON.
+inline constexpr char kModelAttribute[] = "model_config";
+inline constexpr char kTrainingAttribute[] = "training_config";
+
 // The model and what it was compiled with, in the form of config.json in a
 // `.keras` file. Errors name the file: those of ReadHdf5Texts, and
 // InvalidArgument if it has no model. Blocks on the disk.

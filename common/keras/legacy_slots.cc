@@ -47,6 +47,8 @@ LegacySlots::LegacySlots(const Hdf5Index& index) {
     absl::ConsumePrefix(&name, "training/");
     const bool scales = absl::ConsumePrefix(&name, kLossScaleOptimizer);
     if (!scales && IsIteration(name)) iteration_path_ = path;
+    if (scales && name == "step_counter") step_counter_path_ = path;
+    if (scales && name == "dynamic_scale") dynamic_scale_path_ = path;
     if (dataset.shape.empty()) continue;
     ++size_;
     // Keras 2 writes no name of an optimizer that it has read from a file.

@@ -32,6 +32,11 @@ class LegacySlots {
   // The path of the number of updates; "": there is none.
   const std::string& iteration_path() const { return iteration_path_; }
 
+  // Those of the state of a LossScaleOptimizer of Keras 3 (slot_paths.h); "":
+  // there is none.
+  const std::string& step_counter_path() const { return step_counter_path_; }
+  const std::string& dynamic_scale_path() const { return dynamic_scale_path_; }
+
   // How many slots of variables there are.
   size_t size() const { return size_; }
 
@@ -43,6 +48,8 @@ class LegacySlots {
   // By name without ":0", with and without that of the optimizer.
   std::map<std::string, std::string> paths_;
   std::string iteration_path_;
+  std::string step_counter_path_;
+  std::string dynamic_scale_path_;
   size_t size_ = 0;
 };
 

@@ -89,14 +89,20 @@ size_t CountGroup(absl::string_view group, Hdf5Index& index) {
   return count;
 }
 
-// Gives the number of updates the path that it has in other files.
+// Gives the number of updates, and the state of a LossScaleOptimizer, the paths
+// that they have in other files.
 void TakeLegacySlots(WeightsFile& file) {
   file.legacy_slots = LegacySlots(file.index);
-  file.named_slot_count = file.legacy_slots.size();
-  const std::string& path = file.legacy_slots.iteration_path();
-  if (path.empty()) return;
-  file.index.emplace(kIterationPath, file.index.at(path));
-  file.index.erase(path);
+  const LegacySlots& slots = file.legacy_slots;
+  file.named_slot_count = slots.size();
+  for (const auto& [path, read_path] :
+       {std::pair(slots.iteration_path(), kIterationPath),
+        std::pair(slots.step_counter_path(), kReadStepCounterPath),
+        std::pair(slots.dynamic_scale_path(), kReadDynamicScalePath)}) {
+    if (path.empty()) continue;
+    file.index.emplace(read_path, file.index.at(path));
+    file.index.erase(path);
+  }
 }
 
 bool HaveSameOrder(const ModelTree& model) {

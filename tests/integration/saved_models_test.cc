@@ -26,6 +26,10 @@ constexpr char kEachEpoch[] =
     "callbacks=[{ModelCheckpoint: {filepath: 'models/{epoch:02d}.keras', "
     "verbose: 1}}]";
 
+constexpr char kInBothFormats[] =
+    "callbacks=[{ModelCheckpoint: {filepath: 'models/{epoch:02d}.keras', "
+    "verbose: 1}}, {ModelCheckpoint: {filepath: 'models/{epoch:02d}.h5'}}]";
+
 std::vector<std::string> Saving(std::vector<std::string> arguments,
                                 const std::vector<std::string>& sets) {
   for (const std::string& set : sets) {
@@ -56,10 +60,10 @@ TEST_P(SavedModelsTest, AModelOfAnEpochGoesOnAsIfItHadNotStopped) {
   SmallJob job;
   std::vector<std::string> arguments = Saving({}, GetParam());
   arguments = Saving(arguments, kExact);
-  Process run = job.Run(Saving(arguments, {"epochs=2", kEachEpoch}));
+  Process run = job.Run(Saving(arguments, {"epochs=2", kInBothFormats}));
   EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
   EXPECT_THAT(FilesIn(job.output_dir() + "/models"),
-              UnorderedElementsAre("01.keras", "02.keras"));
+              UnorderedElementsAre("01.h5", "01.keras", "02.h5", "02.keras"));
   for (const char* const epoch : {"1", "2"}) {
     for (const char* const does : {"saving", "finished saving"}) {
       EXPECT_THAT(run.Output(), HasSubstr(absl::StrCat(
@@ -68,18 +72,24 @@ TEST_P(SavedModelsTest, AModelOfAnEpochGoesOnAsIfItHadNotStopped) {
     }
   }
   const std::string whole = job.LastShardTensors();
+  const std::string models = job.folder() / "models";
+  std::filesystem::rename(job.output_dir() + "/models", models);
   const std::string following = job.folder() / "following.yaml";
-  WriteText(following,
-            "model: out/models/01.keras\n"
-            "data: {train: {idx: {features: train-images, labels: "
-            "train-labels}, scale: 0.00392156862745098}}\n"
-            "strategy: mirrored\n"
-            "batch_size_per_replica: 64\n"
-            "checkpoint: {every_epochs: 1}\n");
-  Process rest =
-      job.Coordinator({"run", following, "--output", job.output_dir()});
-  EXPECT_EQ(rest.Wait(kJobLimit), 0) << rest.Errors();
-  EXPECT_EQ(job.LastShardTensors(), whole);
+  for (const char* const file : {"models/01.keras", "models/01.h5"}) {
+    SCOPED_TRACE(file);
+    WriteText(following,
+              absl::StrCat("model: ", file,
+                           "\ndata: {train: {idx: {features: train-images, "
+                           "labels: train-labels}, scale: "
+                           "0.00392156862745098}}\n"
+                           "strategy: mirrored\n"
+                           "batch_size_per_replica: 64\n"
+                           "checkpoint: {every_epochs: 1}\n"));
+    Process rest =
+        job.Coordinator({"run", following, "--output", job.output_dir()});
+    EXPECT_EQ(rest.Wait(kJobLimit), 0) << rest.Errors();
+    EXPECT_EQ(job.LastShardTensors(), whole);
+  }
 }
 
 // As the same job with epochs of so many steps has it at the end of its first.

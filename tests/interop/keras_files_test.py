@@ -11,6 +11,9 @@ each step must be equal, and what the job writes must load into Keras, with equa
 the optimizer; both go on once more, each from the other's file. The losses must be the same when a job
 takes the weights from a checkpoint of TensorFlow, and all else from a file with other weights. Some
 cases go on from the optimizer's state in a checkpoint and in a legacy file, too.
+
+The legacy file (.h5) that a job writes must load into Keras as the .keras beside it does, with the same
+outputs to the bit. Some cases go on from it, in Keras and in a job.
 """
 
 import argparse
@@ -21,6 +24,7 @@ import tempfile
 # First, since it says on what TensorFlow runs.
 from both_sides import Recorder, columns, difference, fashion_mnist, run_job, values
 
+import h5py
 import keras
 import numpy as np
 import tensorflow as tf
@@ -326,7 +330,10 @@ METRICS = {"several_adam": {"digit": ["accuracy"], "is_odd": ["binary_accuracy",
 SAVING_CALLBACKS = [
     {"ModelCheckpoint": {"filepath": "saved/{epoch:02d}.keras"}},
     {"ModelCheckpoint": {"filepath": "saved.weights.h5", "save_weights_only": True}},
+    {"ModelCheckpoint": {"filepath": "saved.h5"}},
 ]
+# Go on from the legacy file of a job.
+LEGACY_GOES_ON = ("separable_averages", "tutorial_rmsprop", "nested_adam", "operators_adam", "several_adam")
 
 
 def randomize(model, rng):
@@ -350,6 +357,11 @@ def examples_of(model, images, labels):
     if len(model.outputs) == 1:
         return features, {"labels": labels}
     return features, {"digit": labels, "is_odd": (labels % 2).astype(np.float32)[:, None]}
+
+
+def saving_callbacks(name):
+    """Keras loads no legacy file with Lamb, and a job with both is refused."""
+    return SAVING_CALLBACKS[: 2 if "lamb" in name else 3]
 
 
 def in_order(arrays, names):
@@ -426,6 +438,47 @@ class Checks:
         self.at_most(f"{what}: iterations, learning rate", relative(*numbers), 1e-5)
 
 
+def load_legacy(path):
+    """The model of a legacy file, with the optimizer's state.
+
+    load_model restores of the state only the first numbers: it builds the optimizer for
+    `_trainable_variables`, of which a model itself has none. So it does with the files that Keras writes,
+    and then cannot train on.
+    """
+    model = keras.models.load_model(path)
+    numbers = values(model.optimizer.variables[:2])
+    model.optimizer = type(model.optimizer).from_config(model.optimizer.get_config())
+    model.optimizer.build(model.trainable_variables)
+    with h5py.File(path) as file:
+        state = file["optimizer_weights"]
+        names = state.attrs["weight_names"]
+        assert len(names) == len(model.optimizer.variables)
+        for variable, name in zip(model.optimizer.variables, names):
+            variable.assign(state[name][()])
+    for ours, theirs in zip(model.optimizer.variables, numbers):
+        # Without slots, the number of Nadam stands in the place of a slot.
+        assert ours.shape != () or np.asarray(ours) == theirs, ours.path
+    return model
+
+
+def check_legacy(binaries, folder, name, output, saved, examples, checks):
+    """A job's legacy file beside its .keras of the same variables, which is `saved` in Keras."""
+    legacy = load_legacy(output / "saved.h5")
+    assert legacy.compiled
+    features = in_order(examples[0], [each.name for each in saved.inputs])
+    outputs = [keras.tree.flatten(model.predict(features, verbose=0)) for model in (legacy, saved)]
+    checks.at_most("ModelCheckpoint's legacy file in Keras", difference(*outputs), 0)
+    checks.same_model("ModelCheckpoint's legacy file in Keras", legacy, saved)
+    if name not in LEGACY_GOES_ON:
+        return
+    ours, _ = train_keras(legacy, *examples)
+    theirs, _ = train_keras(saved, *examples)
+    checks.same_losses("losses of Keras, going on from a legacy file", ours, theirs, 1e-6)
+    job = train_job(binaries, folder, f"{name}_legacy", output / "saved.h5", *examples)
+    checks.same_losses("losses, going on from a legacy file", columns(job / "steps.csv")["loss"], theirs, 1e-3)
+    checks.same_model("going on from a legacy file", keras.models.load_model(job / "model.keras"), saved)
+
+
 def run_case(binaries, folder, name, checks):
     make, optimizer, loss = CASES[name]
     print(name, flush=True)
@@ -446,7 +499,7 @@ def run_case(binaries, folder, name, checks):
     theirs, logs = train_keras(model, *halves[0], keras.callbacks.ModelCheckpoint(their_file))
     saved_by_keras = keras.models.load_model(their_file)
     output = train_job(
-        binaries, folder, f"{name}_1", folder / f"{name}.keras", *halves[0], callbacks=SAVING_CALLBACKS
+        binaries, folder, f"{name}_1", folder / f"{name}.keras", *halves[0], callbacks=saving_callbacks(name)
     )
     checks.same_losses("losses", columns(output / "steps.csv")["loss"], theirs, 1e-4)
     history = columns(output / "history.csv")
@@ -459,6 +512,9 @@ def run_case(binaries, folder, name, checks):
     saved = keras.models.load_model(folder / f"{name}_other.keras")
     saved.load_weights(output / "saved.weights.h5")
     checks.same_model("ModelCheckpoint's weights in Keras", saved, saved_by_keras)
+    saved = keras.models.load_model(output / "saved" / "01.keras")
+    if (output / "saved.h5").exists():
+        check_legacy(binaries, folder, name, output, saved, halves[1], checks)
     output = train_job(
         binaries, folder, f"{name}_checkpoint", folder / f"{name}_other.keras", *halves[0], weights=checkpoint
     )
@@ -503,16 +559,20 @@ def run_mixed(binaries, folder, name, checks):
     for ours, theirs in zip(model.optimizer.variables, mixed.optimizer.inner_optimizer.variables):
         ours.assign(theirs)
     theirs, _ = train_keras(model, *halves[1])
-    output = train_job(binaries, folder, name, folder / f"{name}.keras", *halves[1])
+    output = train_job(
+        binaries, folder, name, folder / f"{name}.keras", *halves[1], callbacks=SAVING_CALLBACKS
+    )
     checks.same_losses("losses, going on", columns(output / "steps.csv")["loss"], theirs, 1e-3)
     ours = keras.models.load_model(output / "model.keras")
-    if SCALINGS[name]:
-        scaling = ours.optimizer
+    legacy = load_legacy(output / "saved.h5")
+    for each in (ours, legacy) if SCALINGS[name] else ():
+        scaling = each.optimizer
         assert {key: scaling.get_config()[key] for key in SCALINGS[name]} == SCALINGS[name]
         assert float(scaling.dynamic_scale) == float(mixed.optimizer.dynamic_scale)
         assert int(scaling.step_counter) == int(mixed.optimizer.step_counter)
-        ours.optimizer = scaling.inner_optimizer
+        each.optimizer = scaling.inner_optimizer
     checks.same_model("both, going on", ours, model)
+    checks.same_model("ModelCheckpoint's legacy file in Keras", legacy, ours)
 
 
 def main():

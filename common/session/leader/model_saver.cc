@@ -50,8 +50,8 @@ absl::Status Make(const OutputPlaces& places, const std::string& folder,
                   const SaveModel& save, absl::FunctionRef<bool()> /*stops*/) {
   const std::string path = PathOf(places, save.path);
   RETURN_IF_ERROR(MakeDirectories(path.substr(0, path.rfind('/'))));
-  return ExportCheckpoint(folder, save.is_weights_only ? "weights" : "keras",
-                          path, ExportedAs(save.values));
+  return ExportCheckpoint(folder, ExportFormatOf(path), path,
+                          ExportedAs(save.values));
 }
 
 absl::Status Make(const OutputPlaces& places, const std::string& folder,

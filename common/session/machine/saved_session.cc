@@ -6,7 +6,6 @@
 #include <string>
 #include <variant>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/callback/output_path.h"
@@ -249,9 +248,8 @@ absl::StatusOr<std::vector<CheckpointOutput>> ReadSaves(
       }
       save.values = *values;
     }
-    const bool is_model = absl::EndsWith(
-        save.path, save.is_weights_only ? ".weights.h5" : ".keras");
-    if (!is_model || !IsOutputPath(save.path)) {
+    if (!IsModelPath(save.path, save.is_weights_only) ||
+        !IsOutputPath(save.path)) {
       return reader.Error("saves",
                           "pairs of a model's path below the output folder and "
                           "whether the file has only weights, or objects of "

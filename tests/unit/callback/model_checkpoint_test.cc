@@ -182,12 +182,16 @@ TEST(NumberTemplate, NamesWhatItDoesNotKnow) {
 }
 
 TEST(ModelCheckpoint, RefusesNamesThatAreNotOfItsFiles) {
-  for (const char* const file : {"", "x", "x.h5", "x.weights.h5", ".keras/"}) {
+  for (const char* const file :
+       {"", "x", "x.hdf5", "x.weights.h5", ".keras/"}) {
     EXPECT_THAT(SavingError({{"filepath", file}}),
-                HasSubstr("expected one that ends in .keras, as "
+                HasSubstr("expected one that ends in .keras or .h5, as "
                           "`save_weights_only` is false"))
         << file;
   }
+  EXPECT_THAT(SavingError({{"filepath", "x.h5"}, {"save_weights_only", true}}),
+              HasSubstr("expected one that ends in .weights.h5"));
+  EXPECT_EQ(SavingError({{"filepath", "x.h5"}}), "");
   EXPECT_THAT(
       SavingError({{"filepath", "x.keras"}, {"save_weights_only", true}}),
       HasSubstr("callbacks[0].filepath: \"x.keras\" is no name of such a file; "

@@ -3,6 +3,7 @@
 #include <sstream>
 #include <string>
 
+#include "common/export/export_checkpoint.h"
 #include "gtest/gtest.h"
 
 namespace paceline {
@@ -21,9 +22,18 @@ TEST(ExportTest, SuffixesOfOtherFormatsAreRefused) {
             "suffix .onnx");
   EXPECT_EQ(ExportTo("keras", "model.weights.h5").code(),
             absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ExportTo("h5", "model.weights.h5").code(),
+            absl::StatusCode::kInvalidArgument);
   // Keras would read it as a legacy file.
   EXPECT_EQ(ExportTo("weights", "model.h5").code(),
             absl::StatusCode::kInvalidArgument);
+}
+
+TEST(ExportTest, TheSuffixIsThatOfAFormat) {
+  EXPECT_EQ(ExportFormatOf("a/x.h5"), "h5");
+  EXPECT_EQ(ExportFormatOf("a/x.weights.h5"), "weights");
+  EXPECT_EQ(ExportFormatOf("a/x.keras"), "keras");
+  EXPECT_EQ(ExportTo("h5", "model.h5").code(), absl::StatusCode::kNotFound);
 }
 
 TEST(ExportTest, OtherSuffixesAreTheUsersChoice) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/random_access.h"
+#include "common/hdf5/hdf5_attributes.h"
 #include "common/hdf5/hdf5_index.h"
 #include "common/hdf5/hdf5_layout.h"
 #include "gmock/gmock.h"
@@ -17,6 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 
 constexpr Hdf5Type kFloat32 = {Hdf5Type::Kind::kFloat, 4};
 
@@ -178,6 +180,51 @@ TEST(Hdf5Layout, HasIntegersScalarsAndDoubles) {
   for (const Hdf5Entry& entry : entries) {
     EXPECT_EQ(index->at(entry.path).type, entry.type);
     EXPECT_THAT(index->at(entry.path).shape, IsEmpty());
+  }
+}
+
+std::string TextOfBytes(size_t size) {
+  return std::string(size - 1, 'a') + "z";
+}
+
+TEST(Hdf5Layout, HasTextsOfAnySizeAsAttributes) {
+  // Above what an attribute's message holds, and about what a collection of
+  // HDF5's own library has.
+  for (const size_t size : {1, 7, 8, 4000, 4030, 4080, 1 << 20}) {
+    const std::vector<Hdf5Entry> entries = ManyEntries(9);
+    const std::vector<Hdf5Attribute> attributes = {
+        {"", "model_config", TextOfBytes(size)},
+        {"optimizer", "inner", "x"},
+        {"empty", "inner", "yy"},
+        {"", "training_config", "\xC3\xA4"}};
+    const Hdf5Layout layout(entries, {}, attributes);
+    std::string bytes = layout.head();
+    bytes.resize(layout.size_bytes());
+    const auto file = RandomAccessTo(bytes);
+    const auto texts =
+        ReadHdf5Texts(*file, {"model_config", "training_config", "inner"});
+    ASSERT_TRUE(texts.ok()) << size << ": " << texts.status();
+    EXPECT_THAT(*texts, ElementsAre(Pair("model_config", TextOfBytes(size)),
+                                    Pair("training_config", "\xC3\xA4")));
+    const auto index = Read(bytes);
+    ASSERT_TRUE(index.ok()) << size << ": " << index.status();
+    EXPECT_EQ(index->size(), entries.size());
+  }
+}
+
+TEST(Hdf5Layout, HasListsOfTextsAsAttributes) {
+  // None, and as many as one attribute holds.
+  const std::vector<std::string> full(kHdf5MaxListBytes / 8, "12345678");
+  for (const std::vector<std::string>& list :
+       {std::vector<std::string>{}, {"a", "", "bcd"}, full}) {
+    const std::vector<Hdf5Attribute> attributes = {{"group", "names", list},
+                                                   {"", "text", "x"}};
+    const Hdf5Layout layout(ManyEntries(1), {}, attributes);
+    std::string bytes = layout.head();
+    bytes.resize(layout.size_bytes());
+    const auto index = Read(bytes);
+    ASSERT_TRUE(index.ok()) << list.size() << ": " << index.status();
+    EXPECT_EQ(index->size(), 1);
   }
 }
 

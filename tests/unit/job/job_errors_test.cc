@@ -205,6 +205,17 @@ TEST(JobErrors, RefusesImpossibleCombinations) {
   for (const Malformed& each : cases) ExpectRefused(each);
 }
 
+TEST(JobErrors, SaysWhatAFileOfAModelCannotHave) {
+  const std::string saving =
+      "    - Dense: {units: 10, name: top_level_model_weights}\n"
+      "callbacks: [{ModelCheckpoint: {filepath: '{epoch}.";
+  ExpectRefused(
+      {"    - Dense: {units: 10}\n", saving + "h5'}}]\n",
+       absl::StatusCode::kInvalidArgument,
+       "10: callbacks[0].filepath: \"{epoch}.h5\": a legacy .h5 cannot "
+       "have a layer called top_level_model_weights"});
+}
+
 TEST(JobErrors, SaysWhatIsNotSupportedYet) {
   const Malformed cases[] = {
       {"64", "64\ncallbacks: [{TensorBoard: {embeddings_freq: 5}}]",

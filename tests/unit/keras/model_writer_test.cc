@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/file.h"
 #include "common/keras/keras_archive.h"
+#include "common/keras/legacy_writer.h"
 #include "common/keras/model_config.h"
 #include "common/keras/model_weights.h"
 #include "common/keras/serialize_model.h"
@@ -18,6 +20,7 @@
 namespace paceline {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::Pair;
 
 // Element `i` of a variable or slot.
@@ -25,13 +28,20 @@ float Element(absl::string_view variable, absl::string_view slot, int64_t i) {
   return static_cast<float>(1000 * variable.size() + 100 * slot.size() + i);
 }
 
+// A model in the model, with one layer.
+std::string ModelWith(const std::string& name, const std::string& layer) {
+  return absl::StrCat(
+      "Model: {name: ", name,
+      ", layers: [Input: {shape: [3]}, Dense: {units: 3, name: ", layer, "}]}");
+}
+
 class ModelWriterTest : public ::testing::Test {
  protected:
   void SetUp() override { Load(""); }
   // The model of the file, with these fields of a job in the place of its own.
-  void Load(const std::string& fields) {
-    absl::StatusOr<v1::Job> job =
-        JobOf(KerasFixture("sequential.keras"), fields);
+  void Load(const std::string& fields,
+            const std::string& path = KerasFixture("sequential.keras")) {
+    absl::StatusOr<v1::Job> job = JobOf(path, fields);
     ASSERT_TRUE(job.ok()) << job.status();
     job_ = *std::move(job);
     absl::StatusOr<JobModel> model = MakeJobModel(job_);
@@ -41,7 +51,10 @@ class ModelWriterTest : public ::testing::Test {
     ASSERT_TRUE(optimizer.ok()) << optimizer.status();
     optimizer_ = *std::move(optimizer);
   }
-  void TearDown() override { std::filesystem::remove(path_); }
+  void TearDown() override {
+    std::filesystem::remove(path_);
+    std::filesystem::remove(legacy_path_);
+  }
 
   TrainedModel Trained() {
     return {job_, model_.graph, *optimizer_,
@@ -83,7 +96,28 @@ class ModelWriterTest : public ::testing::Test {
     }
   }
 
+  // Writes the model as a legacy file, and compares what is read of it.
+  void ExpectWrittenAsLegacy() {
+    const absl::Status written = WriteLegacyModel(legacy_path_, Trained());
+    ASSERT_TRUE(written.ok()) << written;
+    const auto job = JobOf(legacy_path_);
+    ASSERT_TRUE(job.ok()) << job.status();
+    EXPECT_EQ(job->initial_iterations(), 7u);
+    const auto optimizer = MakeJobOptimizer(*job, model_.graph);
+    ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+    EXPECT_EQ((*optimizer)->class_name(), optimizer_->class_name());
+    const auto model = MakeJobModel(*job);
+    ASSERT_TRUE(model.ok()) << model.status();
+    ASSERT_EQ(model->graph.variables.size(), model_.graph.variables.size());
+    const auto weights =
+        ModelWeights::Open(legacy_path_, model->graph, model->graph.tree);
+    ASSERT_TRUE(weights.ok()) << weights.status();
+    ExpectWritten(**weights);
+  }
+
   const std::string path_ = ::testing::TempDir() + "model_writer_test.keras";
+  const std::string legacy_path_ =
+      ::testing::TempDir() + "model_writer_test.h5";
   v1::Job job_;
   JobModel model_;
   std::unique_ptr<const Optimizer> optimizer_;
@@ -276,6 +310,111 @@ TEST_F(ModelWriterTest, WritesOnlyWeights) {
       ModelWeights::Open(path_, model_.graph, model_.graph.tree);
   ASSERT_TRUE(weights.ok()) << weights.status();
   ExpectWritten(**weights);
+}
+
+TEST_F(ModelWriterTest, WritesALegacyFileThatCanBeReadBack) {
+  ExpectWrittenAsLegacy();
+  Load("optimizer: {Nadam: {use_ema: true, gradient_accumulation_steps: 2}}\n");
+  ExpectWrittenAsLegacy();
+  Load(
+      "optimizer: {SGD: {momentum: 0.9, learning_rate: {ExponentialDecay: "
+      "{initial_learning_rate: 0.1, decay_steps: 10, decay_rate: 0.5}}}}\n");
+  ExpectWrittenAsLegacy();
+}
+
+TEST_F(ModelWriterTest, WritesLegacyFilesOfAllKindsOfModels) {
+  for (const char* const name :
+       {"nested.keras", "shared.keras", "recurrent.keras", "masked.keras",
+        "keras2_functional.keras", "keras2_wrappers.h5"}) {
+    SCOPED_TRACE(name);
+    Load("loss: mse\noptimizer: adam\n", KerasFixture(name));
+    ExpectWrittenAsLegacy();
+  }
+  Load("loss: {sum: mse, split: mse}\noptimizer: adam\n",
+       KerasFixture("parts.keras"));
+  ExpectWrittenAsLegacy();
+}
+
+TEST_F(ModelWriterTest, ALegacyFileHasTheStateOfALossScaleOptimizer) {
+  Load(
+      "optimizer: {LossScaleOptimizer: {inner_optimizer: adam, initial_scale: "
+      "100, dynamic_growth_steps: 3, dynamic_scale: 25, step_counter: 2}}\n");
+  ExpectWrittenAsLegacy();
+  const auto job = JobOf(legacy_path_);
+  ASSERT_TRUE(job.ok()) << job.status();
+  const auto optimizer = MakeJobOptimizer(*job, model_.graph);
+  ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+  EXPECT_EQ((*optimizer)->loss_scaling->dynamic_scale, 25);
+  EXPECT_EQ((*optimizer)->loss_scaling->step_counter, 2);
+}
+
+// Keras looks for them in the group of the outer model, by names that it takes
+// from the file, and writes no such file itself.
+TEST_F(ModelWriterTest, ALegacyFileTellsLayersOfTheSameNameApart) {
+  Load("loss: mse\noptimizer: adam\n",
+       absl::StrCat("{layers: [Input: {shape: [3]}, Model: {name: outer, "
+                    "layers: [Input: {shape: [3]}, ",
+                    ModelWith("a", "same"), ", ", ModelWith("b", "same"),
+                    "]}]}"));
+  ExpectWrittenAsLegacy();
+}
+
+TEST_F(ModelWriterTest, ALegacyFileHasAnyNumberOfNames) {
+  // Above HDF5_OBJECT_HEADER_LIMIT.
+  std::string layers = "[Input: {shape: [3]}";
+  for (int i = 0; i < 650; ++i) {
+    absl::StrAppend(&layers, ", ReLU: {name: ", std::string(100, 'r'), i, "}");
+  }
+  Load("loss: mse\noptimizer: sgd\n",
+       "{layers: " + layers + ", Dense: {units: 1}]}");
+  ExpectWrittenAsLegacy();
+  const std::string bytes = *ReadFile(legacy_path_, 1 << 24);
+  for (const char* const name : {"layer_names0", "layer_names1"}) {
+    EXPECT_NE(bytes.find(absl::StrCat(name, std::string(1, '\0'))),
+              std::string::npos);
+  }
+  EXPECT_EQ(bytes.find("layer_names2"), std::string::npos);
+  // In the config, as that of a group, and in an attribute.
+  for (int i = 100; i < 650; ++i) {
+    const std::string name = absl::StrCat(std::string(100, 'r'), i);
+    int count = 0;
+    for (size_t at = bytes.find(name); at != std::string::npos;
+         at = bytes.find(name, at + 1)) {
+      ++count;
+    }
+    EXPECT_EQ(count, 3) << i;
+  }
+}
+
+TEST_F(ModelWriterTest, RefusesWhatALegacyFileCannotHave) {
+  const auto refusal = [this](const std::string& layers,
+                              const std::string& compiled =
+                                  "loss: mse\noptimizer: adam\n") {
+    Load(compiled, "{layers: " + layers + "}");
+    const absl::Status status =
+        CheckLegacyModel(job_, model_.graph, *optimizer_);
+    EXPECT_EQ(WriteLegacyModel(legacy_path_, Trained()), status);
+    EXPECT_FALSE(std::filesystem::exists(legacy_path_));
+    return std::string(status.message());
+  };
+  EXPECT_THAT(refusal("[Input: {shape: [3]}, Dense: {units: 1, name: "
+                      "top_level_model_weights}]"),
+              HasSubstr("a layer called top_level_model_weights; expected "
+                        "another name or a .keras"));
+  EXPECT_THAT(refusal("[Input: {shape: [3]}, Dense: {units: 1, name: .}]"),
+              HasSubstr("a layer called \".\""));
+  EXPECT_THAT(
+      refusal(absl::StrCat("[Input: {shape: [3]}, ", ModelWith("a", "one_same"),
+                           ", ", ModelWith("a_one", "same"), "]")),
+      HasSubstr("the optimizer's state of a_one/same/kernel and of "
+                "another variable"));
+  constexpr char kDense[] = "[Input: {shape: [3]}, Dense: {units: 1}]";
+  EXPECT_THAT(refusal(kDense, "loss: mse\noptimizer: lamb\n"),
+              HasSubstr("the optimizer Lamb"));
+  EXPECT_THAT(
+      refusal(kDense, "loss: mse\noptimizer: sgd\nmetrics: [mae, huber]\n"),
+      HasSubstr("the metric Huber, which Keras has only as a loss; expected "
+                "another or a .keras"));
 }
 
 TEST_F(ModelWriterTest, AFailureLeavesTheOldFile) {

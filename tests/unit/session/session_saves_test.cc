@@ -331,21 +331,23 @@ TEST_F(SessionSavesTest, ACheckpointIsTakenForTheFileOfAModel) {
 TEST_F(SessionSavesTest, ACheckpointIsTakenForHistograms) {
   Reporter& reporter = ReportUntil(2);
   reporter.saved_epoch = 1;
-  reporter.saves = {WriteWeights{"logs/train", 1, true},
+  reporter.saves = {WriteWeights{"logs/train", 1, true}, SaveModel{"y.h5"},
                     SaveModel{"x.weights.h5", true}};
   Start();
   Work(/*answered=*/false);
   ASSERT_TRUE(checkpoint_);
   EXPECT_EQ(said_.back(), "save x.weights.h5");
-  EXPECT_EQ(said_.at(said_.size() - 2), "save weights");
+  EXPECT_EQ(said_.at(said_.size() - 2), "save y.h5");
+  EXPECT_EQ(said_.at(said_.size() - 3), "save weights");
   const auto saved = SavedSessionFromJson(*checkpoint_);
   ASSERT_TRUE(saved.ok()) << saved.status();
-  ASSERT_EQ(saved->saves.size(), 2);
+  ASSERT_EQ(saved->saves.size(), 3);
   const auto& weights = std::get<WriteWeights>(saved->saves[0]);
   EXPECT_EQ(weights.folder, "logs/train");
   EXPECT_EQ(weights.step, 1);
   EXPECT_TRUE(weights.has_images);
-  EXPECT_TRUE(std::get<SaveModel>(saved->saves[1]).is_weights_only);
+  EXPECT_EQ(std::get<SaveModel>(saved->saves[1]).path, "y.h5");
+  EXPECT_TRUE(std::get<SaveModel>(saved->saves[2]).is_weights_only);
   EXPECT_EQ(ToJson(*saved), *checkpoint_);
   session_->SnapshotTaken(absl::OkStatus(), now_);
   Work();
