@@ -74,10 +74,10 @@ class ArraySource : public DataSource {
   const ExampleSpec& spec() const override { return spec_; }
   int64_t example_count() const override { return count_; }
 
-  absl::Status CheckClassIds(size_t label, int64_t class_count) const override {
+  absl::Status CheckClassIds(size_t label, const ClassIds& ids) const override {
     Elements all = columns_.labels[label].Row(0);
     all.count *= count_;
-    return Annotate(paceline::CheckClassIds(all, class_count),
+    return Annotate(paceline::CheckClassIds(all, ids),
                     spec_.labels[label].origin);
   }
 

@@ -130,8 +130,8 @@ class CachedSource : public DataSource {
   const std::string& name() const override { return inner_->name(); }
   const ExampleSpec& spec() const override { return inner_->spec(); }
   int64_t example_count() const override { return inner_->example_count(); }
-  absl::Status CheckClassIds(size_t label, int64_t class_count) const override {
-    return inner_->CheckClassIds(label, class_count);
+  absl::Status CheckClassIds(size_t label, const ClassIds& ids) const override {
+    return inner_->CheckClassIds(label, ids);
   }
   FileLayout Files() const override { return inner_->Files(); }
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {

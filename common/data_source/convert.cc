@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
@@ -33,21 +34,27 @@ auto WithTyped(Elements in, Function function) {
 }
 
 template <typename From>
-bool IsClassId(From value, int64_t class_count) {
+bool IsClassId(From value, const ClassIds& ids) {
   if constexpr (std::is_floating_point_v<From>) {
-    return value >= 0 && value < static_cast<double>(class_count) &&
-           std::trunc(value) == value;
+    // Outside of these, not every number fits int64.
+    constexpr From kLimit = std::numeric_limits<int32_t>::max();
+    return value >= -kLimit && value <= kLimit && std::trunc(value) == value &&
+           ids.contains(static_cast<int64_t>(value));
   } else {
-    return value >= 0 && static_cast<int64_t>(value) < class_count;
+    return ids.contains(static_cast<int64_t>(value));
   }
 }
 
 template <typename From>
 absl::Status NoClassId(absl::string_view name, From value,
-                       int64_t class_count) {
+                       const ClassIds& ids) {
+  std::string expected =
+      absl::StrCat("expected a class id from 0 to ", ids.count - 1);
+  if (ids.ignored) {
+    absl::StrAppend(&expected, ", or ", *ids.ignored, ", which is ignored");
+  }
   return absl::InvalidArgumentError(
-      absl::StrCat(name, " is ", value, ", expected a class id from 0 to ",
-                   class_count - 1));
+      absl::StrCat(name, " is ", value, ", ", expected));
 }
 
 }  // namespace
@@ -65,11 +72,11 @@ void ConvertScaled(Elements in, T scale, T* out) {
 template void ConvertScaled<float>(Elements, float, float*);
 template void ConvertScaled<double>(Elements, double, double*);
 
-absl::Status ConvertToClassIds(Elements in, int64_t class_count, int32_t* out) {
-  return WithTyped(in, [=](const auto* values) -> absl::Status {
+absl::Status ConvertToClassIds(Elements in, const ClassIds& ids, int32_t* out) {
+  return WithTyped(in, [&](const auto* values) -> absl::Status {
     for (int64_t i = 0; i < in.count; ++i) {
-      if (!IsClassId(values[i], class_count)) {
-        return NoClassId("label", values[i], class_count);
+      if (!IsClassId(values[i], ids)) {
+        return NoClassId("label", values[i], ids);
       }
       out[i] = static_cast<int32_t>(values[i]);
     }
@@ -77,11 +84,11 @@ absl::Status ConvertToClassIds(Elements in, int64_t class_count, int32_t* out) {
   });
 }
 
-absl::Status CheckClassIds(Elements in, int64_t class_count) {
-  return WithTyped(in, [=](const auto* values) -> absl::Status {
+absl::Status CheckClassIds(Elements in, const ClassIds& ids) {
+  return WithTyped(in, [&](const auto* values) -> absl::Status {
     for (int64_t i = 0; i < in.count; ++i) {
-      if (!IsClassId(values[i], class_count)) {
-        return NoClassId(absl::StrCat("label ", i), values[i], class_count);
+      if (!IsClassId(values[i], ids)) {
+        return NoClassId(absl::StrCat("label ", i), values[i], ids);
       }
     }
     return absl::OkStatus();

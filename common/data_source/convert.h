@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "common/data_source/element.h"
+#include "common/tensor/class_ids.h"
 
 namespace paceline {
 
@@ -14,13 +15,12 @@ namespace paceline {
 template <typename T>
 void ConvertScaled(Elements in, T scale, T* out);
 
-// Writes `in.count` class ids. InvalidArgument names a value that is not an
-// integer in [0, class_count).
-absl::Status ConvertToClassIds(Elements in, int64_t class_count, int32_t* out);
+// Writes `in.count` class ids. InvalidArgument names a value that is none of
+// `ids`, which fit int32.
+absl::Status ConvertToClassIds(Elements in, const ClassIds& ids, int32_t* out);
 
-// InvalidArgument names the first value that is not an integer in [0,
-// class_count), with its index.
-absl::Status CheckClassIds(Elements in, int64_t class_count);
+// InvalidArgument names the first value that is none of `ids`, with its index.
+absl::Status CheckClassIds(Elements in, const ClassIds& ids);
 
 }  // namespace paceline
 

@@ -77,15 +77,15 @@ CsvData::CsvData(std::vector<CsvFile> files, const CsvFormat& format,
   }
 }
 
-absl::Status CsvData::CheckClassIds(size_t label, int64_t class_count) const {
+absl::Status CsvData::CheckClassIds(size_t label, const ClassIds& ids) const {
   const ArraySpec& labels = layout_.spec.labels[label];
   const CsvClasses* classes = layout_.ClassesOf(labels.name);
-  if (classes == nullptr || std::ssize(*classes) <= class_count) {
+  if (classes == nullptr || std::ssize(*classes) <= ids.count) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrFormat(
       "%s: `classes` has %d names, expected at most the %d of the model",
-      labels.origin, classes->size(), class_count));
+      labels.origin, classes->size(), ids.count));
 }
 
 std::vector<std::string> CsvData::ClassNames(size_t label) const {

@@ -29,7 +29,7 @@ class CsvData : public DataSource {
   }
   const ExampleSpec& spec() const override { return layout_.spec; }
   int64_t example_count() const override { return count_; }
-  absl::Status CheckClassIds(size_t label, int64_t class_count) const override;
+  absl::Status CheckClassIds(size_t label, const ClassIds& ids) const override;
   std::vector<std::string> ClassNames(size_t label) const override;
   FileLayout Files() const override { return {.begins = begins_}; }
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override;

@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "common/data_source/element.h"
 #include "common/data_source/file_layout.h"
+#include "common/tensor/class_ids.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -31,7 +32,7 @@ struct ArraySpec {
   // Where the array is stored, for errors: "/data/digits.npz: x".
   std::string origin;
   ElementType type = ElementType::kUint8;
-  // Shape per example; () for a class id.
+  // Shape per example; () for one class id.
   Shape shape;
 };
 
@@ -83,10 +84,10 @@ class DataSource {
   virtual int64_t example_count() const = 0;
 
   // InvalidArgument names the origin of labels array `label`, and a value in it
-  // that is not an integer in [0, class_count). Checks only what the source
-  // knows without reading examples.
+  // that is none of `ids`. Checks only what the source knows without reading
+  // examples.
   virtual absl::Status CheckClassIds(size_t label,
-                                     int64_t class_count) const = 0;
+                                     const ClassIds& ids) const = 0;
 
   // The names of the classes of labels array `label`, by their ids; none if the
   // source knows no names.

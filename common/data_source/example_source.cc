@@ -52,7 +52,7 @@ class ExampleSource : public DataSource {
 
   // They are known only once they are read.
   absl::Status CheckClassIds(size_t /*label*/,
-                             int64_t /*class_count*/) const override {
+                             const ClassIds& /*ids*/) const override {
     return absl::OkStatus();
   }
 

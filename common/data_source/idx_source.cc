@@ -116,10 +116,12 @@ const FieldTable<v1::IdxSource>& v1::FieldsOf(const IdxSource*) {
       {Required("features", Features(),
                 "Features, of shape [examples, ...]. For several inputs, a map "
                 "from the model's Input layers to their files."),
-       Required("labels", Labels(),
-                "Labels, of shape [examples] or [examples, classes]. For "
-                "several outputs, a map from the model's output layers to "
-                "their files."),
+       Required(
+           "labels", Labels(),
+           "Labels, of shape [examples, ...]: values of an output's shape, "
+           "or class ids, of that shape without its last axis. For "
+           "several outputs, a map from the model's output layers to "
+           "their files."),
        WeightsField(),
        Optional("stream", Scalar(&IdxSource::stream, &IdxSource::set_stream),
                 "Whether examples are read one after the other as they are "

@@ -81,7 +81,7 @@ class IdxStream : public DataSource {
   int64_t example_count() const override { return count_; }
 
   absl::Status CheckClassIds(size_t /*label*/,
-                             int64_t /*class_count*/) const override {
+                             const ClassIds& /*ids*/) const override {
     return absl::OkStatus();
   }
 

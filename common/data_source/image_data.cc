@@ -71,12 +71,12 @@ class ImageData::Reader : public ExampleReader {
   Example example_;
 };
 
-absl::Status ImageData::CheckClassIds(size_t label, int64_t class_count) const {
+absl::Status ImageData::CheckClassIds(size_t label, const ClassIds& ids) const {
   const auto found = static_cast<int64_t>(list_.class_names().size());
-  if (found <= class_count) return absl::OkStatus();
+  if (found <= ids.count) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(spec_.labels[label].origin, ": there are ", found,
-                   "; expected at most the ", class_count, " of the model"));
+                   "; expected at most the ", ids.count, " of the model"));
 }
 
 absl::StatusOr<std::unique_ptr<ExampleReader>> ImageData::MakeReader() const {

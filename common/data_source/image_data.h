@@ -38,7 +38,7 @@ class ImageData : public DataSource {
   int64_t example_count() const override {
     return subset_ ? static_cast<int64_t>(subset_->size()) : list_.size();
   }
-  absl::Status CheckClassIds(size_t label, int64_t class_count) const override;
+  absl::Status CheckClassIds(size_t label, const ClassIds& ids) const override;
   std::vector<std::string> ClassNames(size_t /*label*/) const override {
     return list_.class_names();
   }

@@ -50,11 +50,14 @@ absl::Status CheckShape(const Side& side, const ArraySpec& array,
   if (WithoutTrailingOnes(array.shape) == WithoutTrailingOnes(model.shape)) {
     return absl::OkStatus();
   }
+  const char* ids = "";
+  if (model.classes.count > 0) {
+    ids = model.shape.empty() ? "a class id, " : "class ids, ";
+  }
   return absl::InvalidArgumentError(absl::StrFormat(
       "%s: examples have %s of shape %s, expected %s%s, of the model's %s %s",
-      array.origin, side.arrays, ShapeToString(array.shape),
-      model.class_count > 0 ? "a class id, " : "", ShapeToString(model.shape),
-      side.model, Excerpt(model.name)));
+      array.origin, side.arrays, ShapeToString(array.shape), ids,
+      ShapeToString(model.shape), side.model, Excerpt(model.name)));
 }
 
 absl::StatusOr<std::vector<size_t>> Match(
@@ -127,9 +130,9 @@ absl::Status CheckFits(const DataSource& source, const ExampleSpec& spec,
   ASSIGN_OR_RETURN(const ArrayMatch match,
                    MatchArrays(source.name(), spec, model));
   for (size_t i = 0; i < model.outputs.size(); ++i) {
-    const int64_t class_count = model.outputs[i].class_count;
-    if (class_count == 0) continue;
-    RETURN_IF_ERROR(source.CheckClassIds(match.outputs[i], class_count));
+    const ClassIds& classes = model.outputs[i].classes;
+    if (classes.count == 0) continue;
+    RETURN_IF_ERROR(source.CheckClassIds(match.outputs[i], classes));
   }
   return absl::OkStatus();
 }

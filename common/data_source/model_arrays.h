@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/data_source/data_source.h"
+#include "common/tensor/class_ids.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -24,10 +25,10 @@ namespace paceline {
 struct ModelArray {
   // The layer's name.
   std::string name;
-  // Shape per example; () for class ids.
+  // Shape per example; () for one class id.
   Shape shape;
-  // If positive: the array has class ids below this number.
-  int64_t class_count = 0;
+  // ClassIds::count is 0 unless the array has ids of classes.
+  ClassIds classes = {};
 };
 
 // In the model's order. Without outputs, for predictions, a source's labels

@@ -52,8 +52,9 @@ const FieldTable<NpzSource>& FieldsOf(const NpzSource*) {
                 "several inputs, a map from the model's Input layers to the "
                 "names of their arrays."),
        Optional("labels", &NpzSource::labels,
-                "Name of the array of labels, of shape [examples] or "
-                "[examples, classes]. For several outputs, a map from the "
+                "Name of the array of labels, of shape [examples, ...]: values "
+                "of an output's shape, or class ids, of that shape without its "
+                "last axis. For several outputs, a map from the "
                 "model's output layers to the names of their arrays."),
        Optional("sample_weight", &NpzSource::sample_weight,
                 "Name of the array of how much each example counts in the "

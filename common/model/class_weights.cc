@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/config/path.h"
 #include "common/operations/binary_map.h"
+#include "common/operations/cast.h"
 #include "common/operations/class_ids.h"
 #include "common/operations/compare.h"
 #include "common/operations/constant.h"
@@ -88,7 +89,13 @@ op::Tensor WeightsOfExamples(const op::Tensor& labels,
       op::OneHot(ids, static_cast<int64_t>(class_weights.size()), type);
   const op::Tensor weights = op::Constants(
       labels.function(), type, {class_weights.begin(), class_weights.end()});
-  return op::Reshape(op::Sum(is_class * weights, {1}), batch);
+  op::Tensor of_examples = op::Sum(is_class * weights, {1});
+  if (are_ids) {
+    // A loss may ignore labels that are no class.
+    of_examples =
+        of_examples + op::Cast(op::Equal(op::Sum(is_class, {1}), 0), type);
+  }
+  return op::Reshape(of_examples, batch);
 }
 
 }  // namespace paceline

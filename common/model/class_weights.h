@@ -20,7 +20,8 @@ absl::StatusOr<std::vector<double>> ReadClassWeights(const v1::Job& job,
 
 // The weight of each example, of shape (batch) and `type`. `labels`: as Loss
 // takes them; ids, rows of classes whose largest element is that of the class,
-// or a number each, which is the class. Classes without a weight have 1.
+// or a number each, which is the class. Classes without a weight have 1,
+// and so have ids of no class.
 // Source: keras/src/trainers/data_adapters/data_adapter_utils.py.
 op::Tensor WeightsOfExamples(const op::Tensor& labels,
                              absl::Span<const double> class_weights,

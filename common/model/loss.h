@@ -2,7 +2,9 @@
 #ifndef PACELINE_COMMON_MODEL_LOSS_H_
 #define PACELINE_COMMON_MODEL_LOSS_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,9 +33,13 @@ class Loss {
   // Keras' class name.
   virtual absl::string_view class_name() const = 0;
 
-  // Whether labels are int32 class ids of shape [batch]; otherwise values of
-  // the output's shape.
+  // Whether labels are int32 class ids, of the output's shape without its last
+  // axis, which is that of the classes; otherwise values of the output's shape.
   virtual bool has_sparse_labels() const { return false; }
+
+  // If labels are class ids: one whose labels do not count, as if a mask left
+  // their elements out. It need not be a class of the output.
+  virtual std::optional<int64_t> ignored_class() const { return std::nullopt; }
 
   // Whether the config says that the output is logits. What the loss finally
   // reads is defined in loss_input.h.
@@ -60,8 +66,9 @@ class Loss {
   // Adds the loss's operations; returns the loss of each element of each
   // example, of shape (batch, ...), whose mean is the loss (masked_mean.h).
   // `input` is the output, or the logits before the activation if
-  // `from_logits`. Labels are int32 ids of shape (batch) if sparse, else of the
-  // type and shape of `input`.
+  // `from_logits`. Labels are int32 ids of shape (batch, ...), without the
+  // classes' axis, if sparse, else of the type and shape of `input`. Elements
+  // whose label is the ignored_class are 0.
   virtual op::Tensor Lower(const op::Tensor& input, const op::Tensor& labels,
                            bool from_logits) const = 0;
 

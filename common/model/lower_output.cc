@@ -1,14 +1,20 @@
 #include "common/model/lower_output.h"
 
+#include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "common/model/class_weights.h"
 #include "common/model/loss.h"
 #include "common/model/masked_mean.h"
 #include "common/operations/binary_map.h"
 #include "common/operations/broadcast.h"
+#include "common/operations/cast.h"
+#include "common/operations/class_ids.h"
 #include "common/operations/compare.h"
 #include "common/operations/constant.h"
+#include "common/operations/map.h"
+#include "common/operations/reshape.h"
 #include "common/operations/select.h"
 #include "common/operations/slice.h"
 
@@ -29,6 +35,21 @@ std::optional<op::Tensor> WeightsIn(const OutputSpec& output, bool is_training,
   const op::Tensor of_classes = WeightsOfExamples(
       tensors.labels, output.class_weights, tensors.input.data_type());
   return tensors.weights ? *tensors.weights * of_classes : of_classes;
+}
+
+// What `loss` counts of the elements of an output: by the output's mask, and by
+// the class that it ignores. nullopt: all.
+std::optional<op::Tensor> MaskOf(const Loss& loss,
+                                 const OutputTensors& tensors) {
+  const std::optional<int64_t> ignored = loss.ignored_class();
+  if (!ignored) return tensors.mask;
+  const DataType type = tensors.input.data_type();
+  const op::Tensor counted =
+      op::Cast(op::Not(op::IsId(tensors.labels, *ignored, type)), type);
+  if (!tensors.mask) return counted;
+  Shape shape = tensors.mask->shape();
+  shape.resize(counted.rank(), 1);
+  return counted * op::Reshape(*tensors.mask, std::move(shape));
 }
 
 // The mean of the elements that count, by the weights of their examples, for
@@ -62,8 +83,10 @@ op::Tensor LowerExamples(const Loss& loss, const op::Tensor& of_elements,
 
 op::Tensor LowerLoss(const OutputSpec& output, bool is_training,
                      const OutputTensors& tensors) {
-  return LowerExamples(*output.loss, LowerElements(*output.loss, tensors),
-                       tensors.mask, WeightsIn(output, is_training, tensors));
+  const Loss& loss = *output.loss;
+  return LowerExamples(loss, LowerElements(loss, tensors),
+                       MaskOf(loss, tensors),
+                       WeightsIn(output, is_training, tensors));
 }
 
 op::Tensor LowerMetric(const OutputSpec& output, const Metric& metric,
@@ -79,11 +102,17 @@ op::Tensor LowerMetric(const OutputSpec& output, const Metric& metric,
                                 ? LowerElements(*loss, tensors)
                                 : metric.Lower(tensors.input, tensors.labels);
   if (metric.is_output_loss()) {
-    return LowerExamples(*loss, values, tensors.mask, tensors.weights);
+    return LowerExamples(*loss, values, MaskOf(*loss, tensors),
+                         tensors.weights);
   }
-  return IsMeanOfExamples(metric, tensors.mask.has_value())
-             ? MeanOfExamples(values)
-             : MeanState(values, tensors.mask, weights);
+  if (IsMeanOfExamples(metric, tensors.mask.has_value())) {
+    return MeanOfExamples(values);
+  }
+  // As in Keras, an ignored class counts, with losses of 0, unless something
+  // else weighs the elements.
+  const bool ignores = loss != nullptr && (tensors.mask || weights);
+  return MeanState(values, ignores ? MaskOf(*loss, tensors) : tensors.mask,
+                   weights);
 }
 
 bool IsMeanOfExamples(const Metric& metric, bool has_mask) {

@@ -38,7 +38,7 @@ class Metric {
   // Keras' class name, such as "SparseCategoricalAccuracy".
   virtual absl::string_view class_name() const = 0;
 
-  // Whether labels are class ids. Must agree with the loss.
+  // The same as Loss::has_sparse_labels, with which it must agree.
   virtual bool has_sparse_labels() const { return false; }
 
   // The loss whose mean this metric is; null except for MeanLoss.

@@ -76,10 +76,12 @@ class ModelLowering {
       before_activation_[graph_.inputs[i]] = model_->features.back();
     }
     for (const OutputSpec& output : spec_.outputs) {
+      Shape shape =
+          WithBatch(output.LabelShape(graph_.output_shape(output.output)));
       model_->labels.push_back(
           output.has_sparse_labels()
-              ? function_.AddParameter({DataType::kInt32, {spec_.batch_size}})
-              : add(WithBatch(graph_.output_shape(output.output))));
+              ? function_.AddParameter({DataType::kInt32, std::move(shape)})
+              : add(std::move(shape)));
     }
     for (const OutputSpec& output : spec_.outputs) {
       if (!output.has_sample_weights) continue;

@@ -36,8 +36,7 @@ struct ModelFunction {
   // --- Parameters --- By input: (batch, input shape...). Ids are whole numbers
   // of the same type.
   std::vector<op::Tensor> features;
-  // By OutputSpec: int32 (batch) if they are sparse, else (batch, output
-  // shape...).
+  // By OutputSpec: (batch, label shape...), int32 if they are sparse.
   std::vector<op::Tensor> labels;
   // The same, of shape (batch); none without OutputSpec::has_sample_weights.
   std::vector<op::Tensor> weights;

@@ -1,6 +1,7 @@
 #include "common/model/objective.h"
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "common/model/class_weights.h"
 #include "common/model/loss_input.h"
 #include "common/model/metrics/mean_loss.h"
+#include "common/tensor/class_ids.h"
 #include "google/protobuf/map.h"
 
 namespace paceline {
@@ -143,6 +145,23 @@ absl::StatusOr<ConstMetricPtr> MeanLossOf(const v1::Job& job,
   return mean;
 }
 
+// Checks that `metric`, a loss in the place of a metric, can take labels of the
+// class that `loss` ignores. Null: the output has none.
+absl::Status CheckIgnored(const Loss* loss, const Loss& metric,
+                          const Shape& output) {
+  if (loss == nullptr) return absl::OkStatus();
+  const std::optional<int64_t> ignored = loss->ignored_class();
+  const ClassIds classes = {.count = output.back()};
+  if (!ignored || classes.contains(*ignored) ||
+      metric.ignored_class() == ignored) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      metric.class_name(), " must have `ignore_class: ", *ignored,
+      "`, too: the loss ignores labels of it, and it is no class of the "
+      "model's output"));
+}
+
 absl::StatusOr<std::vector<ConstMetricPtr>> MakeMetricsOf(const v1::Job& job,
                                                           const Graph& graph,
                                                           size_t output,
@@ -159,9 +178,12 @@ absl::StatusOr<std::vector<ConstMetricPtr>> MakeMetricsOf(const v1::Job& job,
   for (int i = 0; i < static_cast<int>(metrics.size()); ++i) {
     const Loss* const mean_of = metrics[i]->mean_of();
     if (mean_of == nullptr) continue;
-    RETURN_IF_ERROR(At(i < unweighted ? given.path.Index(i)
-                                      : weighted.path.Index(i - unweighted),
-                       CheckLossInput(graph, graph.outputs[output], *mean_of)));
+    const Path path = i < unweighted ? given.path.Index(i)
+                                     : weighted.path.Index(i - unweighted);
+    RETURN_IF_ERROR(
+        At(path, CheckLossInput(graph, graph.outputs[output], *mean_of)));
+    RETURN_IF_ERROR(
+        At(path, CheckIgnored(loss, *mean_of, graph.output_shape(output))));
   }
   // As in Keras, one loss is not reported beside that of the model.
   if (loss == nullptr || job.named_losses().size() <= 1) return metrics;

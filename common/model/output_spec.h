@@ -4,10 +4,13 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 
 #include "absl/types/span.h"
 #include "common/model/loss.h"
 #include "common/model/metric.h"
+#include "common/tensor/class_ids.h"
+#include "common/tensor/shape.h"
 
 namespace paceline {
 
@@ -34,6 +37,17 @@ struct OutputSpec {
   bool has_sparse_labels() const {
     return loss != nullptr ? loss->has_sparse_labels()
                            : metrics[0]->has_sparse_labels();
+  }
+  // The shape of an example's labels, for a model's output of shape `output`.
+  Shape LabelShape(Shape output) const {
+    if (has_sparse_labels()) output.pop_back();
+    return output;
+  }
+  // What these labels may be. ClassIds::count is 0 unless they are ids.
+  ClassIds LabelIds(const Shape& output) const {
+    if (!has_sparse_labels()) return {};
+    return {output.back(),
+            loss != nullptr ? loss->ignored_class() : std::nullopt};
   }
 };
 

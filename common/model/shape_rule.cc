@@ -112,18 +112,12 @@ absl::StatusOr<std::vector<int>> ExampleAxes(absl::Span<const int64_t> axes,
   return std::vector<int>(converted.begin(), converted.end());
 }
 
-absl::Status CheckClassCount(const Shape& output) {
+absl::Status CheckClasses(const Shape& output) {
+  RETURN_IF_ERROR(CheckRank(output, 1));
   if (output.back() <= op::kMaxClasses) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("the model's output must have at most ", op::kMaxClasses,
                    " classes, got ", ShapeToString(output)));
-}
-
-absl::Status CheckClasses(const Shape& output) {
-  if (output.size() == 1) return CheckClassCount(output);
-  return absl::InvalidArgumentError(
-      absl::StrCat("the model's output must have shape (classes), got ",
-                   ShapeToString(output)));
 }
 
 }  // namespace paceline

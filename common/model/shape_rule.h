@@ -49,10 +49,8 @@ int ExampleAxis(int64_t axis, size_t rank);
 absl::StatusOr<std::vector<int>> ExampleAxes(absl::Span<const int64_t> axes,
                                              const Shape& input);
 
-// InvalidArgument if the last axis of a model's output has more classes than
-// op::kMaxClasses.
-absl::Status CheckClassCount(const Shape& output);
-// InvalidArgument unless a model's output is a single row of classes.
+// InvalidArgument unless a model's output has rows of classes along its last
+// axis: (..., classes), at most op::kMaxClasses.
 absl::Status CheckClasses(const Shape& output);
 
 }  // namespace paceline

@@ -1,5 +1,7 @@
 #include "common/operations/class_ids.h"
 
+#include <cstdlib>
+
 #include "common/operations/cast.h"
 #include "common/operations/compare.h"
 #include "common/operations/iota.h"
@@ -11,6 +13,11 @@ namespace paceline::op {
 Tensor AreSameIds(const Tensor& a, const Tensor& b, DataType type) {
   const Tensor real_a = Cast(a, type);
   return Equal(real_a, Cast(b, type));
+}
+
+Tensor IsId(const Tensor& ids, int64_t id, DataType type) {
+  CHECK_LE(std::abs(id), kMaxClasses);
+  return Equal(Cast(ids, type), static_cast<double>(id));
 }
 
 Tensor IsClass(const Tensor& ids, int64_t size, DataType type) {

@@ -19,6 +19,10 @@ inline constexpr int64_t kMaxClasses = int64_t{1} << 24;
 // for comparing.
 Tensor AreSameIds(const Tensor& a, const Tensor& b, DataType type);
 
+// Whether ids of any shape are `id`, whose magnitude is at most kMaxClasses;
+// bool. `type`: a floating-point type for comparing.
+Tensor IsId(const Tensor& ids, int64_t id, DataType type);
+
 // From ids of any shape to bools of shape (shape..., size): whether the last
 // index equals the id. `type`: a floating-point type for comparing. size is at
 // most kMaxClasses.

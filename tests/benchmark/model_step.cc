@@ -99,6 +99,12 @@ ModelBatch ModelStep::SomeBatch() const {
     std::minstd_rand random(2);
     for (float& id : batch.features) id = static_cast<float>(random() % ids);
   }
+  // One label for each row of classes.
+  const int64_t rows = NumElements(graph.output_shape(0)) / classes;
+  for (std::minstd_rand random(4);
+       std::ssize(batch.labels) < batch_size_ * rows;) {
+    batch.labels.push_back(static_cast<int32_t>(random() % classes));
+  }
   if (!replica_->model.objectives[0].loss->has_sparse_labels()) {
     const int64_t size = batch_size_ * NumElements(graph.output_shape(0));
     batch.label_values.resize(size);

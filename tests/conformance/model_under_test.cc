@@ -273,11 +273,15 @@ std::vector<double> ModelUnderTest::SomeFeatures(size_t input,
 
 std::vector<double> ModelUnderTest::SomeLabels(const OutputSpec& spec,
                                                int64_t count) const {
-  const int64_t size = NumElements(graph_.output_shape(spec.output));
+  const Shape& output = graph_.output_shape(spec.output);
+  const int64_t size = NumElements(spec.LabelShape(output));
   std::vector<double> labels;
   if (spec.has_sparse_labels()) {
-    for (int64_t i = 0; i < count; ++i) {
-      labels.push_back(static_cast<double>((3 * i + 1) % size));
+    const ClassIds classes = spec.LabelIds(output);
+    for (int64_t i = 0; i < count * size; ++i) {
+      const int64_t id = (3 * i + 1) % classes.count;
+      labels.push_back(
+          static_cast<double>(i % 3 == 1 ? classes.ignored.value_or(id) : id));
     }
     return labels;
   }

@@ -192,6 +192,19 @@ TEST_P(StrategiesTest, SequencesEndWhereASingleProcessDoes) {
   ExpectNear(of_ids, "cpu", "SGD", 1e-5);
 }
 
+TEST_P(StrategiesTest, AClassForEachStepOrPixelEndsWhereASingleProcessDoes) {
+  const Models of_steps(
+      "[Input: {shape: [6, 4]}, LSTM: {units: 6, return_sequences: true},"
+      " Dense: {units: 5}]");
+  const Models of_pixels(
+      "[Input: {shape: [4, 5, 2]}, Conv2D: {filters: 8, kernel_size: 3,"
+      " padding: same, activation: tanh}, Conv2D: {filters: 7, kernel_size: 3,"
+      " padding: same, activation: softmax}]");
+  ExpectNear(of_steps, "cpu", "SGD", 1e-5);
+  ExpectNear(of_pixels, "cpu", "SGD", 1e-5);
+  ExpectNear(of_pixels, "reference_float64", "Adam", 1e-9);
+}
+
 // Strategies whose replicas are connected with each other.
 class ConnectedStrategiesTest : public StrategiesTest {};
 

@@ -367,7 +367,9 @@ class Replica {
     const size_t example_bytes = features_.size() / kExamples;
     batch.features = {{state_->type(),
                        features_.data() + batch.first_example * example_bytes}};
-    batch.labels = {{DataType::kInt32, labels_.data() + batch.first_example}};
+    const size_t example_labels = labels_.size() / kExamples;
+    batch.labels = {{DataType::kInt32,
+                     labels_.data() + batch.first_example * example_labels}};
     ASSIGN_OR_RETURN(Program * program,
                      programs_.Get(Mode::kTrain, batch.count));
     RETURN_IF_ERROR(program->SetBatch(batch, *stream_));

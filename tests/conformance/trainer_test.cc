@@ -55,7 +55,7 @@ class ExamplesSource : public DataSource {
   int64_t example_count() const override {
     return static_cast<int64_t>(labels_.size());
   }
-  absl::Status CheckClassIds(size_t, int64_t) const override {
+  absl::Status CheckClassIds(size_t, const ClassIds&) const override {
     return absl::OkStatus();
   }
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
@@ -258,7 +258,7 @@ class TrainerTest : public ::testing::Test {
                                .replica_count = run.replicas};
     }
     options.model = {{{"input", model_.graph().input_shape(0)}},
-                     {{"output", {}, /*class_count=*/5}}};
+                     {{"output", {}, {.count = 5}}}};
     std::deque<v1::Lease> leases = {
         MakeLease(1, v1::PHASE_TRAIN, 0, 160),
         MakeLease(2, v1::PHASE_TRAIN, 160, 170),

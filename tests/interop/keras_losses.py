@@ -16,6 +16,8 @@ def case(name, layers, loss, labels, scale=3.0, shape=(4,), **weights):
 def loss_cases():
     return [
         *crossentropy_cases(),
+        *sparse_rows_cases(),
+        *ignored_class_cases(),
         *regression_cases(),
         *divergence_cases(),
         *hinge_cases(),
@@ -108,6 +110,76 @@ def crossentropy_cases():
         case("binary_clipped", [DENSE], {binary: {}}, "one_hot", 0.3),
         case("binary_smooth", [DENSE], {binary: logits | smooth}, "one_hot"),
         case("binary_smooth_probabilities", [SIGMOID, HIDDEN], {binary: smooth}, "one_hot"),
+    ]  # fmt: skip
+
+
+def sparse_rows_cases():
+    """A class for each step or pixel."""
+    sparse, logits = "SparseCategoricalCrossentropy", {"from_logits": True}
+    rows, pixels = [3, 4], [2, 3, 4]
+    # Hides the logits as HIDDEN does, which would make one row of all.
+    reshaped = {"Reshape": {"target_shape": [3, 5]}}
+    metrics = ["accuracy"]
+    weights = [2.0, 0.0, 0.25, 1.5]
+    return [
+        case("sparse_rows", [DENSE], {sparse: logits}, "sparse", shape=rows, metrics=metrics),
+        case("sparse_rows_softmax", [SOFTMAX], {sparse: {}}, "sparse", 30.0, shape=rows),
+        case("sparse_rows_probabilities", [SOFTMAX, reshaped], {sparse: {}}, "sparse", shape=rows),
+        case("sparse_rows_clipped", [SOFTMAX, reshaped], {sparse: {}}, "sparse", 30.0, shape=rows),
+        case(
+            "sparse_rows_column", [DENSE], {sparse: logits}, "sparse_column", shape=rows,
+            metrics=metrics,
+        ),
+        case("sparse_pixels", [DENSE], {sparse: logits}, "sparse", shape=pixels, metrics=metrics),
+        case(
+            "sparse_pixels_column", [SOFTMAX], {sparse: {}}, "sparse_column", shape=pixels,
+            metrics=metrics,
+        ),
+        case(
+            "sparse_rows_weighted", [DENSE], {sparse: logits}, "sparse", shape=rows,
+            sample_weight=weights, metrics=metrics,
+        ),
+    ]  # fmt: skip
+
+
+def ignored_class_cases():
+    sparse = "SparseCategoricalCrossentropy"
+    rows = [3, 4]
+    reshaped = {"Reshape": {"target_shape": [3, 5]}}
+    void = {"ignore_class": 255}
+    weights = [2.0, 0.0, 0.25, 1.5]
+
+    def ignored(name, layers, scale=3.0, shape=(4,), metrics=(), sample_weight=None, **config):
+        loss = {sparse: config}
+        return case(
+            f"ignored_{name}", layers, loss, "sparse_ignored", scale, shape,
+            metrics=[*metrics, "accuracy"], sample_weight=sample_weight,
+        )
+
+    return [
+        ignored("logits", [DENSE], from_logits=True, ignore_class=-1),
+        ignored("softmax", [SOFTMAX], 30.0, **void),
+        ignored("probabilities", [SOFTMAX, HIDDEN], 30.0, **void),
+        # A class of the model.
+        ignored("class", [DENSE], from_logits=True, ignore_class=2),
+        ignored("class_of_probabilities", [SOFTMAX, HIDDEN], ignore_class=0),
+        ignored("rows", [DENSE], shape=rows, from_logits=True, ignore_class=-1),
+        ignored("rows_of_probabilities", [SOFTMAX, reshaped], shape=rows, **void),
+        ignored("pixels", [SOFTMAX], shape=[2, 3, 4], **void),
+        ignored("rows_weighted", [SOFTMAX], shape=rows, sample_weight=weights, **void),
+        ignored(
+            "rows_weighted_mean", [SOFTMAX], shape=rows, sample_weight=weights,
+            reduction="mean_with_sample_weight", **void,
+        ),
+        # In a metric, what is ignored counts, as 0.
+        ignored(
+            "metrics", [SOFTMAX], shape=rows,
+            metrics=[{sparse: void}, {"SparseTopKCategoricalAccuracy": {"k": 2}},
+                     {"MeanIoU": {"num_classes": 5, "sparse_y_pred": False}},
+                     {"IoU": {"num_classes": 5, "sparse_y_pred": False, "target_class_ids": [0, 3],
+                              "ignore_class": 1}}],
+            **void,
+        ),
     ]  # fmt: skip
 
 

@@ -50,6 +50,19 @@ def mask_cases():
             loss="categorical_crossentropy", labels="one_hot",
             metrics=["accuracy", "categorical_crossentropy", "Precision", "CosineSimilarity"],
         ),
+        of_values(
+            "ids", {"Dense": {"units": 4, "activation": "softmax"}},
+            loss="sparse_categorical_crossentropy", labels="sparse",
+            metrics=["accuracy", "sparse_categorical_crossentropy",
+                     {"SparseTopKCategoricalAccuracy": {"k": 2}}],
+        ),
+        of_values(
+            "ignored_ids", {"Dense": {"units": 4}},
+            loss={"SparseCategoricalCrossentropy": {"from_logits": True, "ignore_class": -1}},
+            labels="sparse_ignored",
+            metrics=["accuracy",
+                     {"SparseCategoricalCrossentropy": {"from_logits": True, "ignore_class": -1}}],
+        ),
         of_values("hinge", {"Dense": {"units": 3}}, loss="categorical_hinge", labels="one_hot"),
         of_values("dice", {"Dense": {"units": 3, "activation": "sigmoid"}}, loss="Dice", labels="bits"),
         of_ids(

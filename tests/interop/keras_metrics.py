@@ -11,6 +11,19 @@ def metric_cases():
          {"SparseCategoricalCrossentropy": {"from_logits": True}}],
         batch=9,
     )  # fmt: skip
+    sparse_rows = model_case(
+        "metrics_sparse_rows", [4, 6], [{"Dense": {"units": 8, "activation": "softmax"}}],
+        "sparse_categorical_crossentropy", "sparse",
+        ["accuracy", "sparse_categorical_accuracy", {"SparseTopKCategoricalAccuracy": {"k": 3}},
+         "sparse_categorical_crossentropy", {"MeanIoU": {"num_classes": 8, "sparse_y_pred": False}},
+         {"IoU": {"num_classes": 8, "target_class_ids": [1, 4], "sparse_y_pred": False}}],
+        batch=5,
+    )  # fmt: skip
+    sparse_pixels = model_case(
+        "metrics_sparse_pixels", [2, 3, 6], [{"Dense": {"units": 8}}],
+        {"SparseCategoricalCrossentropy": {"from_logits": True}}, "sparse_column",
+        ["accuracy", {"SparseTopKCategoricalAccuracy": {"k": 2}}], batch=3,
+    )  # fmt: skip
     dense = model_case(
         "metrics_dense", [6], [{"Dense": {"units": 8, "activation": "softmax"}}],
         "categorical_crossentropy", "one_hot",
@@ -21,6 +34,11 @@ def metric_cases():
     rows = model_case(
         "metrics_rows", [4, 6], [{"Dense": {"units": 3}}], "mse", "one_hot",
         ["accuracy", {"BinaryAccuracy": {"threshold": 0.1, "name": "low"}}], batch=5,
+    )  # fmt: skip
+    top_rows = model_case(
+        "metrics_top_rows", [4, 6], [{"Dense": {"units": 8, "activation": "softmax"}}],
+        "categorical_crossentropy", "one_hot",
+        [{"TopKCategoricalAccuracy": {"k": 3}}, {"OneHotMeanIoU": {"num_classes": 8}}], batch=5,
     )  # fmt: skip
     binary = model_case(
         "metrics_binary", [6], [{"Dense": {"units": 1, "activation": "sigmoid"}}],
@@ -52,7 +70,7 @@ def metric_cases():
         [{"Precision": {"thresholds": 0.1}}], batch=5,
     )  # fmt: skip
     return [
-        sparse, dense, rows, binary, values, names, precision, precision_values,
+        sparse, sparse_rows, sparse_pixels, dense, rows, top_rows, binary, values, names, precision, precision_values,
         *confusion_cases(),
         *curve_cases(),
         *score_cases(),

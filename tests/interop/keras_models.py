@@ -102,8 +102,17 @@ def features(shape, layers):
     return ((7 * index + 3) % min(ids)).astype(np.float32).reshape(shape)
 
 
-def sparse_labels(count, classes):
-    return np.array([(3 * i + 1) % classes for i in range(count)], np.int32)
+def sparse_labels(count, classes, shape=()):
+    """Of `count` examples, each with labels of this shape."""
+    size = count * int(np.prod(shape))
+    return np.array([(3 * i + 1) % classes for i in range(size)], np.int32).reshape(count, *shape)
+
+
+def ignored_labels(labels, loss):
+    """Each third label is the one that the loss ignores."""
+    (config,) = loss.values()
+    labels.flat[1::3] = config["ignore_class"]
+    return labels
 
 
 def one_hot_labels(count, shape):
@@ -135,9 +144,9 @@ def model_case(
 
     Features are those of `features`, variable i is ramp(salt 10 + i) times `scale`; its
     square plus 0.25 if it is not trainable, such as a variance. `labels` is
-    "sparse", "one_hot", "bits" or "values". A `class_weight` has its effect on
-    gradients only, a `sample_weight` on the loss, too. Gradients of what is not trainable
-    are the deltas that a step of training makes.
+    "sparse", "sparse_column" (with a last axis of 1), "sparse_ignored", "one_hot", "bits" or
+    "values". A `class_weight` has its effect on gradients only, a `sample_weight` on the loss,
+    too. Gradients of what is not trainable are the deltas that a step of training makes.
     """
     keras.utils.clear_session()
     model, made = make_model(shape, layers)
@@ -151,7 +160,11 @@ def model_case(
     x = features((batch, *shape), layers)
     output_shape = model.output_shape[1:]
     y = {
-        "sparse": lambda: sparse_labels(batch, output_shape[-1]),
+        "sparse": lambda: sparse_labels(batch, output_shape[-1], output_shape[:-1]),
+        "sparse_column": lambda: sparse_labels(batch, output_shape[-1], (*output_shape[:-1], 1)),
+        "sparse_ignored": lambda: ignored_labels(
+            sparse_labels(batch, output_shape[-1], output_shape[:-1]), loss
+        ),
         "one_hot": lambda: one_hot_labels(batch, output_shape),
         "bits": lambda: bit_labels(batch, output_shape),
         "values": lambda: value_labels(batch, output_shape),

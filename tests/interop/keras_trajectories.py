@@ -32,7 +32,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from keras_trajectory_cases import CASES, features, make_labels
+from keras_trajectory_cases import CASES, make_labels
 
 BATCH = 16
 STEPS = 25
@@ -80,9 +80,12 @@ def make_data(case):
     """The arrays of an archive: examples for training, and what follows them for validation."""
     count = BATCH * STEPS
     images, ids = fashion_mnist(count + VALIDATION)
-    x, y = features(images), make_labels(case.labels, images, ids)
+    x, y = case.features(images), make_labels(case.labels, images, ids)
     # From 0 to 2.
     w = np.arange(len(x), dtype=np.float32) % 9 / 4
+    if case.labels in ("pixels", "void"):
+        # Keras broadcasts only axes that are there.
+        w = w.reshape(-1, 1, 1)
     arrays = {"x": x, "y": y, "w": w}
     after = {f"{name}_val": array[count:] for name, array in arrays.items()}
     return {name: array[:count] for name, array in arrays.items()} | after

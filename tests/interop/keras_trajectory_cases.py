@@ -1,8 +1,10 @@
 """What keras_trajectories.py trains: a case for each optimizer, schedule, loss, regularizer, constraint, metric.
 
 Networks have no kinks, so that rounding stays rounding. Labels are of Fashion-MNIST too:
-"ids" of classes, "one_hot" ones, "rows" (how bright ten rows of the image are) and a "mask"
-(which pixels are bright).
+"ids" of classes, "one_hot" ones, "rows" (how bright ten rows of the image are), a "mask"
+(which pixels are bright), "pixels" (which of three classes of brightness each has), "void" (the
+same, but 255 at the border), "void ids" (each fifth id is 255) and "tags" (classes of a column of
+pixels, by the one beside it).
 """
 
 import dataclasses
@@ -21,14 +23,33 @@ def features(images):
     return images.reshape(-1, 14, 2, 14, 2, 1).mean(axis=(2, 4))
 
 
+def words(images):
+    """The 14 pixels of a column as ids; those of 0 are masked."""
+    return levels(features(images)[:, :, 6, 0], 12).astype(np.float32)
+
+
+def levels(brightness, count):
+    return np.minimum(brightness * count, count - 1).astype(np.int32)
+
+
 def make_labels(kind, images, ids):
     if kind == "ids":
         return ids
+    if kind == "void ids":
+        return np.where(np.arange(len(ids)) % 5 == 0, 255, ids)
     if kind == "one_hot":
         return np.eye(10, dtype=np.float32)[ids]
     if kind == "rows":
         # From 0.5 on, since some losses divide by labels.
         return 0.5 + features(images)[:, 2:12].mean(axis=(2, 3))
+    if kind == "pixels":
+        return levels(features(images)[..., 0], 3)
+    if kind == "void":
+        pixels = levels(features(images)[..., 0], 3)
+        pixels[:, :2] = pixels[:, -3:] = 255
+        return pixels
+    if kind == "tags":
+        return levels(features(images)[:, :, 8, 0], 4)
     assert kind == "mask", kind
     return (features(images) > 0.5).astype(np.float32)
 
@@ -67,6 +88,31 @@ def segmenter():
     )
 
 
+def pixel_classifier(activation="softmax"):
+    return keras.Sequential(
+        [
+            keras.Input((14, 14, 1)),
+            layers.Conv2D(6, 3, padding="same", activation="tanh"),
+            layers.Conv2D(3, 3, padding="same", activation=activation),
+        ]
+    )
+
+
+def pixel_logits():
+    return pixel_classifier(None)
+
+
+def tagger():
+    return keras.Sequential(
+        [
+            keras.Input((14,)),
+            layers.Embedding(12, 8, mask_zero=True),
+            layers.LSTM(12, return_sequences=True),
+            layers.Dense(4),
+        ]
+    )
+
+
 # --- The cases ---------------------------------------------------------------------------------
 
 
@@ -84,6 +130,8 @@ class Case:
     # Whether examples have weights, and the weights of classes.
     sample_weight: bool = False
     class_weight: dict = None
+    # Of the images.
+    features: object = features
     # Keys of the job beside the usual ones.
     job: dict = dataclasses.field(default_factory=dict)
 
@@ -215,6 +263,16 @@ def loss_cases():
             "ids", classifier, lambda: x.SparseCategoricalCrossentropy(from_logits=True)
         ),
         "SparseCategoricalCrossentropy": case("ids", softmax, lambda: "sparse_categorical_crossentropy"),
+        "SparseCategoricalCrossentropy pixels": case(
+            "pixels", pixel_logits, lambda: x.SparseCategoricalCrossentropy(from_logits=True)
+        ),
+        "SparseCategoricalCrossentropy ignore_class": case(
+            "void", pixel_classifier, lambda: x.SparseCategoricalCrossentropy(ignore_class=255)
+        ),
+        "SparseCategoricalCrossentropy tags": dataclasses.replace(
+            case("tags", tagger, lambda: x.SparseCategoricalCrossentropy(from_logits=True), 0.2),
+            features=words,
+        ),
         "CategoricalCrossentropy logits": case(
             "one_hot", classifier, lambda: x.CategoricalCrossentropy(from_logits=True)
         ),
@@ -319,6 +377,15 @@ def metric_cases():
         "metrics of one_hot": case("one_hot", softmax, "categorical_crossentropy", of_one_hot),
         "metrics of a mask": case("mask", segmenter, "binary_crossentropy", of_mask),
         "metrics of rows": case("rows", softplus, "mse", of_rows),
+        "metrics of pixels": case("pixels", pixel_classifier, "sparse_categorical_crossentropy", of_pixels),
+        "metrics of ignored pixels": case(
+            "void", pixel_classifier, losses.SparseCategoricalCrossentropy(ignore_class=255), of_void
+        ),
+        "metrics of tags": dataclasses.replace(
+            case("tags", tagger, losses.SparseCategoricalCrossentropy(from_logits=True), of_tags),
+            # Ids that repeat take other steps with Adam there.
+            features=words, optimizer=lambda: optimizers.SGD(0.2, 0.9),
+        ),
     }
 
 
@@ -360,6 +427,20 @@ def weighted_metric_cases():
         "weighted metrics of rows": case(
             labels="rows", network=softplus, loss=lambda: "mse", sample_weight=True, weighted_metrics=of_rows
         ),
+        "weighted metrics of pixels": case(
+            labels="pixels", network=pixel_classifier, loss=lambda: "sparse_categorical_crossentropy",
+            sample_weight=True, metrics=lambda: ["accuracy"], weighted_metrics=of_ids_of_pixels,
+        ),
+        "weighted metrics of ignored pixels": case(
+            labels="void", network=pixel_classifier,
+            loss=lambda: losses.SparseCategoricalCrossentropy(ignore_class=255),
+            sample_weight=True, weighted_metrics=of_void,
+        ),
+        "weighted metrics of classes, ignore_class": case(
+            labels="void ids", network=softmax,
+            loss=lambda: losses.SparseCategoricalCrossentropy(ignore_class=255),
+            class_weight={0: 0.5, 3: 2.0}, weighted_metrics=of_void,
+        ),
         "weighted metrics of classes": case(
             network=softmax, loss=lambda: "sparse_categorical_crossentropy",
             class_weight={0: 0.5, 3: 2.0}, weighted_metrics=of_ids,
@@ -376,6 +457,38 @@ def of_ids():
         m.SparseCategoricalCrossentropy(name="SparseCategoricalCrossentropy"),
         m.IoU(num_classes=10, target_class_ids=[0, 3], sparse_y_pred=False, name="IoU"),
         m.MeanIoU(num_classes=10, sparse_y_pred=False, name="MeanIoU"),
+    ]
+
+
+def of_ids_of_pixels():
+    m = metrics
+    return [
+        "accuracy",
+        m.SparseTopKCategoricalAccuracy(k=2, name="SparseTopKCategoricalAccuracy"),
+        m.SparseCategoricalCrossentropy(name="SparseCategoricalCrossentropy"),
+    ]
+
+
+def of_pixels():
+    m = metrics
+    return [
+        *of_ids_of_pixels(),
+        m.MeanIoU(num_classes=3, sparse_y_pred=False, name="MeanIoU"),
+        m.IoU(num_classes=3, target_class_ids=[1, 2], sparse_y_pred=False, name="IoU"),
+    ]
+
+
+def of_void():
+    m = metrics
+    return ["accuracy", m.SparseCategoricalCrossentropy(ignore_class=255, name="SparseCategoricalCrossentropy")]
+
+
+def of_tags():
+    m = metrics
+    return [
+        "accuracy",
+        m.SparseTopKCategoricalAccuracy(k=2, name="SparseTopKCategoricalAccuracy"),
+        m.SparseCategoricalCrossentropy(from_logits=True, name="SparseCategoricalCrossentropy"),
     ]
 
 

@@ -109,8 +109,8 @@ std::vector<BatchPipeline::Column> BatchPipeline::ColumnsOf(
     const std::vector<ModelArray>& arrays, DataType type) {
   std::vector<Column> columns;
   for (const ModelArray& array : arrays) {
-    columns.push_back({array.class_count > 0 ? DataType::kInt32 : type,
-                       NumElements(array.shape), array.class_count});
+    columns.push_back({array.classes.count > 0 ? DataType::kInt32 : type,
+                       NumElements(array.shape), array.classes});
   }
   return columns;
 }
@@ -389,9 +389,9 @@ absl::Status BatchPipeline::Convert(const Elements& values, T scale,
                                     const Column& column, int64_t row,
                                     std::byte* out) {
   CHECK_EQ(values.count, column.row_size);
-  if (column.class_count > 0) {
+  if (column.classes.count > 0) {
     return ConvertToClassIds(
-        values, column.class_count,
+        values, column.classes,
         reinterpret_cast<int32_t*>(out) + row * column.row_size);
   }
   ConvertScaled(values, scale,

@@ -209,8 +209,8 @@ class BatchPipeline {
     DataType type = DataType::kFloat32;
     // Elements per example.
     int64_t row_size = 0;
-    // See ModelArray::class_count.
-    int64_t class_count = 0;
+    // See ModelArray::classes.
+    ClassIds classes = {};
   };
 
   BatchPipeline(const PipelineOptions& options, LeaseSource lease_source,

@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/base/status_macros.h"
+#include "common/tensor/class_ids.h"
 #include "worker/device/feature_ids.h"
 
 namespace paceline {
@@ -37,14 +38,19 @@ absl::Status CheckFeatures(const Graph& graph, size_t input, const Batch& batch,
              : CheckFeatureIds<float>(graph, input, batch);
 }
 
-absl::Status CheckClassIds(const Batch& batch, size_t output,
-                           int64_t class_count) {
-  const auto* labels = static_cast<const int32_t*>(batch.labels[output].data);
-  for (int64_t i = 0; i < batch.count; ++i) {
-    if (labels[i] >= 0 && labels[i] < class_count) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "label ", labels[i], " of example ", batch.first_example + i,
-        " is no class of the model, which has ", class_count));
+// `output`: the shape of the model's output, whose last axis is that of the
+// classes.
+absl::Status CheckClassIds(const Batch& batch, size_t index,
+                           const OutputSpec& spec, const Shape& output) {
+  const ClassIds ids = spec.LabelIds(output);
+  const int64_t of_example = NumElements(spec.LabelShape(output));
+  const auto* labels = static_cast<const int32_t*>(batch.labels[index].data);
+  for (int64_t i = 0; i < batch.count * of_example; ++i) {
+    if (ids.contains(labels[i])) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("label ", labels[i], " of example ",
+                     batch.first_example + i / of_example,
+                     " is no class of the model, which has ", ids.count));
   }
   return absl::OkStatus();
 }
@@ -56,9 +62,8 @@ absl::Status CheckLabels(const ProgramSpec& spec, size_t output,
     return CheckType("labels", actual, type);
   }
   RETURN_IF_ERROR(CheckType("labels", actual, DataType::kInt32));
-  return CheckClassIds(
-      batch, output,
-      spec.graph->output_shape(spec.outputs[output].output).back());
+  return CheckClassIds(batch, output, spec.outputs[output],
+                       spec.graph->output_shape(spec.outputs[output].output));
 }
 
 int64_t WeightArrayCount(absl::Span<const OutputSpec> outputs) {

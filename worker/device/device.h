@@ -70,9 +70,9 @@ struct Batch {
   // For each of Graph::inputs: float32 (float64 for a float64 device), shape
   // [count, input shape...].
   std::vector<HostTensor> features;
-  // For each of ProgramSpec::outputs: int32 class ids of shape [count] if they
-  // are sparse; else the type of the features and shape [count, output
-  // shape...].
+  // For each of ProgramSpec::outputs: int32 class ids if they are sparse, else
+  // the type of the features; of shape [count, label shape...]
+  // (OutputSpec::LabelShape).
   std::vector<HostTensor> labels;
   // The same, if OutputSpec::has_sample_weights: the type of the features and
   // shape [count].

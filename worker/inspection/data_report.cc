@@ -37,7 +37,7 @@ ArrayReport Describe(const ModelArray& wanted, const ArraySpec& stored) {
   report.stored_type = stored.type;
   report.stored_shape = stored.shape;
   report.shape = wanted.shape;
-  if (wanted.class_count > 0) report.type = DataType::kInt32;
+  if (wanted.classes.count > 0) report.type = DataType::kInt32;
   return report;
 }
 

@@ -9,8 +9,8 @@ namespace paceline {
 
 LabelCounter::LabelCounter(const ModelArray& output)
     : label_size_(NumElements(output.shape)) {
-  if (output.class_count > 0) {
-    counts_.resize(output.class_count);
+  if (output.classes.count > 0) {
+    counts_.resize(output.classes.count);
   } else if (label_size_ == 1) {
     counts_.resize(2);
   } else if (output.shape.size() == 1) {
@@ -20,9 +20,8 @@ LabelCounter::LabelCounter(const ModelArray& output)
 
 void LabelCounter::AddIds(absl::Span<const int32_t> ids) {
   for (const int32_t id : ids) {
-    // The batch pipeline has checked it.
-    CHECK(id >= 0 && id < std::ssize(counts_)) << id;
-    ++counts_[id];
+    // The batch pipeline has checked it: others are ignored in training.
+    if (id >= 0 && id < std::ssize(counts_)) ++counts_[id];
   }
 }
 

@@ -168,11 +168,9 @@ ModelArrays ModelArraysOf(const JobModel& model) {
     arrays.has_sample_weights = spec.has_sample_weights;
     ModelArray& output = arrays.outputs.emplace_back();
     output.name = graph.output_name(spec.output);
-    if (spec.has_sparse_labels()) {
-      output.class_count = graph.output_shape(spec.output).back();
-    } else {
-      output.shape = graph.output_shape(spec.output);
-    }
+    const Shape& shape = graph.output_shape(spec.output);
+    output.shape = spec.LabelShape(shape);
+    output.classes = spec.LabelIds(shape);
   }
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     if (model.objectives[i].has_labels()) continue;

@@ -1,6 +1,5 @@
 #include "common/model/metrics/categorical_accuracy.h"
 
-#include "common/base/status_macros.h"
 #include "common/config/field_table.h"
 #include "common/model/loss.h"
 #include "common/model/metrics/metric_fields.h"
@@ -20,8 +19,7 @@ const FieldTable<CategoricalAccuracy>& CategoricalAccuracy::Fields() {
 }
 
 absl::Status CategoricalAccuracy::CheckOutput(const Shape& output) const {
-  RETURN_IF_ERROR(CheckRank(output, 1));
-  return CheckClassCount(output);
+  return CheckClasses(output);
 }
 
 op::Tensor CategoricalAccuracy::Lower(const op::Tensor& output,

@@ -1,6 +1,7 @@
 #include "common/model/metrics/top_k.h"
 
 #include <limits>
+#include <vector>
 
 #include "common/model/row_max.h"
 #include "common/operations/binary_map.h"
@@ -16,21 +17,23 @@ namespace paceline {
 
 op::Tensor IsInTopK(const op::Tensor& output, const op::Tensor& classes,
                     int64_t k) {
-  const auto count = [&output](const op::Tensor& holds) {
-    return op::Sum(op::Cast(holds, output.data_type()), {1});
+  const std::vector<int> last = {output.rank() - 1};
+  const auto count = [&](const op::Tensor& holds) {
+    return op::Sum(op::Cast(holds, output.data_type()), last);
   };
   const op::Tensor zero = op::ConstantLike(output, 0);
   const op::Tensor is_class =
-      op::IsClass(classes, output.dimension(1), output.data_type());
-  const op::Tensor of_class = op::Sum(op::Select(is_class, output, zero), {1});
+      op::IsClass(classes, output.dimension(-1), output.data_type());
+  const op::Tensor of_class = op::Sum(op::Select(is_class, output, zero), last);
   const op::Tensor larger = count(op::Greater(output, of_class));
   // x - x is 0 unless x is infinite or NaN.
   const op::Tensor finite = count(op::Equal(output - output, 0));
   const op::Tensor are_few = op::Less(larger, static_cast<double>(k));
   const op::Tensor are_finite =
-      op::Equal(finite, static_cast<double>(output.dimension(1)));
-  return op::Reshape(op::Cast(op::And(are_few, are_finite), output.data_type()),
-                     {output.dimension(0)});
+      op::Equal(finite, static_cast<double>(output.dimension(-1)));
+  const op::Tensor holds =
+      op::And(op::And(are_few, are_finite), op::Equal(count(is_class), 1));
+  return op::Reshape(op::Cast(holds, output.data_type()), classes.shape());
 }
 
 op::Tensor AreTopK(const op::Tensor& output, int64_t k) {

@@ -8,9 +8,9 @@
 
 namespace paceline {
 
-// 1 if all outputs of the example are finite and fewer than `k` are larger than
-// that of its class, else 0. From outputs (batch, classes) and int32 classes
-// (batch) to (batch).
+// 1 if all outputs of a row are finite and fewer than `k` are larger than that
+// of its class, else 0, also if it is no class. From outputs (..., classes) and
+// int32 classes (...) to (...).
 op::Tensor IsInTopK(const op::Tensor& output, const op::Tensor& classes,
                     int64_t k);
 

@@ -1,5 +1,7 @@
 #include "common/model/metrics/top_k_categorical_accuracy.h"
 
+#include <utility>
+
 #include "common/config/field_table.h"
 #include "common/model/metrics/metric_fields.h"
 #include "common/model/metrics/top_k.h"
@@ -25,9 +27,9 @@ absl::Status TopKCategoricalAccuracy::CheckOutput(const Shape& output) const {
 
 op::Tensor TopKCategoricalAccuracy::Lower(const op::Tensor& output,
                                           const op::Tensor& labels) const {
-  const op::Tensor classes =
-      op::Reshape(op::ArgMax(labels), {output.dimension(0)});
-  return IsInTopK(output, classes, k);
+  Shape rows = labels.shape();
+  rows.pop_back();
+  return IsInTopK(output, op::Reshape(op::ArgMax(labels), std::move(rows)), k);
 }
 
 }  // namespace paceline

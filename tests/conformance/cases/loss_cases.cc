@@ -69,6 +69,29 @@ std::vector<Case> LossCases() {
       "sparse_categorical_crossentropy");
   add("two_classes", "[Input: {shape: [6]}, Dense: {units: 2}]",
       "{SparseCategoricalCrossentropy: {from_logits: true}}");
+  // A class for each step or pixel.
+  for (const char* shape : {"[3, 6]", "[2, 3, 4]"}) {
+    const std::string name = absl::StrCat("SparseCategoricalCrossentropy_",
+                                          shape[4] == '6' ? "steps" : "pixels");
+    const std::string layers =
+        absl::StrCat("Input: {shape: ", shape, "}, Dense: {units: 5");
+    add(name + "_logits", "[" + layers + "}]",
+        "{SparseCategoricalCrossentropy: {from_logits: true}}");
+    add(name + "_traced", "[" + layers + ", activation: softmax}]",
+        "SparseCategoricalCrossentropy");
+    // ReLU hides the logits of the softmax.
+    add(name + "_hidden", "[" + layers + ", activation: softmax}, ReLU: {}]",
+        "SparseCategoricalCrossentropy");
+    add(name + "_ignored", "[" + layers + ", activation: softmax}, ReLU: {}]",
+        "{SparseCategoricalCrossentropy: {ignore_class: 255}}");
+    add(name + "_ignored_logits", "[" + layers + "}]",
+        "{SparseCategoricalCrossentropy: {from_logits: true, ignore_class: "
+        "-1}}");
+  }
+  add("SparseCategoricalCrossentropy_masked_steps",
+      "[Input: {shape: [5, 6]}, Dense: {units: 1, activation: relu},"
+      " Masking: {}, Dense: {units: 4}]",
+      "{SparseCategoricalCrossentropy: {from_logits: true, ignore_class: 2}}");
   add("huber", "[Input: {shape: [2, 6]}, Dense: {units: 5}]",
       "{Huber: {delta: 0.4}}");
   return cases;
@@ -129,6 +152,17 @@ std::vector<Case> MetricCases() {
             Yaml("[accuracy, sparse_categorical_crossentropy,"
                  " MeanIoU: {num_classes: 8, sparse_y_pred: false}]"),
         .class_weight = {{"1", 2.5}, {"4", 0.5}}}},
+      {"metrics_sparse_steps",
+       {.layers = Yaml("[Input: {shape: [4, 6]}, Dense: {units: 8}]"),
+        .loss = Yaml("{SparseCategoricalCrossentropy: {from_logits: true,"
+                     " ignore_class: -1}}"),
+        .metrics = Yaml("[accuracy, SparseTopKCategoricalAccuracy: {k: 3},"
+                        " SparseCategoricalCrossentropy: {ignore_class: -1},"
+                        " MeanIoU: {num_classes: 8, sparse_y_pred: false}]"),
+        .weighted_metrics =
+            Yaml("[SparseCategoricalCrossentropy: {ignore_class: -1},"
+                 " sparse_categorical_accuracy]"),
+        .has_sample_weights = true}},
       {"weighted_metrics_of_rows",
        {.layers = Yaml("[Input: {shape: [6]}, Dense: {units: 5, activation: "
                        "sigmoid}]"),

@@ -34,7 +34,7 @@ class PairSource : public DataSource {
   const std::string& name() const override { return name_; }
   const ExampleSpec& spec() const override { return spec_; }
   int64_t example_count() const override { return 10; }
-  absl::Status CheckClassIds(size_t, int64_t) const override {
+  absl::Status CheckClassIds(size_t, const ClassIds&) const override {
     return absl::OkStatus();
   }
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
@@ -207,7 +207,7 @@ TEST(BatchPipelineTest, MakesDoublesAndDenseLabels) {
   PipelineOptions options = TrainOptions(source, 4);
   options.phases[v1::PHASE_TRAIN].scale = 0.1;
   options.type = DataType::kFloat64;
-  options.model.outputs[0].class_count = 0;
+  options.model.outputs[0].classes.count = 0;
   auto pipeline = MakePipeline(options, GiveLeases({MakeLease(1, 0, 3)}));
   const PreparedBatch* batch = *pipeline->Next(kLong);
   ASSERT_NE(batch, nullptr);
@@ -224,7 +224,7 @@ PipelineOptions PairOptions(const PairSource& source) {
   options.phases[v1::PHASE_TRAIN] = {
       .source = &source, .order = {.count = 10}, .scale = 0.5, .step_size = 3};
   options.model = {{{"right", {2}}, {"left", {1}}},
-                   {{"size", {1}}, {"class", {}, /*class_count=*/10}}};
+                   {{"size", {1}}, {"class", {}, {.count = 10}}}};
   return options;
 }
 
@@ -260,10 +260,25 @@ TEST(BatchPipelineTest, GivesWeightsOfExamples) {
   EXPECT_THAT(Values<float>(batch->weights[1].data, 3), ElementsAre(1, 1, 1));
 }
 
+TEST(BatchPipelineTest, TakesLabelsThatAreIgnored) {
+  const PairSource source;
+  PipelineOptions options = PairOptions(source);
+  options.model.outputs[1].classes = {.count = 3, .ignored = 7};
+  auto pipeline = MakePipeline(options, GiveLeases({MakeLease(1, 7, 8)}));
+  const PreparedBatch* batch = *pipeline->Next(kLong);
+  ASSERT_NE(batch, nullptr);
+  EXPECT_THAT(Values<int32_t>(batch->labels[1].data, 1), ElementsAre(7));
+  pipeline = MakePipeline(options, GiveLeases({MakeLease(1, 8, 9)}));
+  EXPECT_EQ(pipeline->Next(kLong).status(),
+            absl::InvalidArgumentError(
+                "pairs: example 8: pairs: class: label is 8, expected a class "
+                "id from 0 to 2, or 7, which is ignored"));
+}
+
 TEST(BatchPipelineTest, NamesTheLabelsThatAreNoClassIds) {
   const PairSource source;
   PipelineOptions options = PairOptions(source);
-  options.model.outputs[1].class_count = 5;
+  options.model.outputs[1].classes.count = 5;
   auto pipeline = MakePipeline(options, GiveLeases({MakeLease(1, 3, 6)}));
   EXPECT_EQ(pipeline->Next(kLong).status(),
             absl::InvalidArgumentError(

@@ -39,7 +39,7 @@ class CountingSource : public DataSource {
   int64_t example_count() const override {
     return static_cast<int64_t>(labels_.size());
   }
-  absl::Status CheckClassIds(size_t, int64_t) const override {
+  absl::Status CheckClassIds(size_t, const ClassIds&) const override {
     return absl::OkStatus();
   }
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
@@ -108,7 +108,7 @@ inline PipelineOptions TrainOptions(const DataSource& source,
   options.phases[v1::PHASE_TRAIN] = {.source = &source,
                                      .order = {.count = source.example_count()},
                                      .step_size = batch_size};
-  options.model = {{{"pixels", {2}}}, {{"digit", {}, /*class_count=*/10}}};
+  options.model = {{{"pixels", {2}}}, {{"digit", {}, {.count = 10}}}};
   return options;
 }
 

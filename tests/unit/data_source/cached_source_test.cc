@@ -33,8 +33,8 @@ class CountedSource : public DataSource {
   const std::string& name() const override { return name_; }
   const ExampleSpec& spec() const override { return spec_; }
   int64_t example_count() const override { return kCount; }
-  absl::Status CheckClassIds(size_t, int64_t class_count) const override {
-    if (class_count >= 2 * kCount) return absl::OkStatus();
+  absl::Status CheckClassIds(size_t, const ClassIds& ids) const override {
+    if (ids.count >= 2 * kCount) return absl::OkStatus();
     return absl::InvalidArgumentError("too many");
   }
   FileLayout Files() const override { return {.begins = {0, 7}}; }
@@ -102,7 +102,7 @@ TEST(CachedSourceTest, ReadsEachExampleOnce) {
   ASSERT_TRUE(cached.ok()) << cached.status();
   EXPECT_EQ((*cached)->name(), "counted");
   EXPECT_EQ((*cached)->example_count(), kCount);
-  EXPECT_FALSE((*cached)->CheckClassIds(0, 10).ok());
+  EXPECT_FALSE((*cached)->CheckClassIds(0, {10}).ok());
   EXPECT_EQ((*cached)->Files().FilesWithin(kCount), 2);
   for (int pass = 0; pass < 2; ++pass) {
     const auto reader = *(*cached)->MakeReader();

@@ -56,12 +56,12 @@ TEST(ConvertTest, ConvertsEveryType) {
 TEST(ConvertTest, MakesClassIds) {
   std::vector<int32_t> ids(2);
   ASSERT_TRUE(
-      ConvertToClassIds(ElementsOf<uint8_t>(ElementType::kUint8, {0, 255}), 256,
-                        ids.data())
+      ConvertToClassIds(ElementsOf<uint8_t>(ElementType::kUint8, {0, 255}),
+                        {256}, ids.data())
           .ok());
   EXPECT_THAT(ids, ElementsAre(0, 255));
   ASSERT_TRUE(
-      ConvertToClassIds(ElementsOf<float>(ElementType::kFloat32, {0, 9}), 10,
+      ConvertToClassIds(ElementsOf<float>(ElementType::kFloat32, {0, 9}), {10},
                         ids.data())
           .ok());
   EXPECT_THAT(ids, ElementsAre(0, 9));
@@ -71,19 +71,39 @@ TEST(ConvertTest, RefusesWhatIsNoClassId) {
   int32_t id = 0;
   for (const double value : {2.5, -1.0, 10.0, 2147483648.0, std::nan("")}) {
     const absl::Status status = ConvertToClassIds(
-        ElementsOf<double>(ElementType::kFloat64, {value}), 10, &id);
+        ElementsOf<double>(ElementType::kFloat64, {value}), {10}, &id);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << value;
   }
   EXPECT_THAT(
       std::string(ConvertToClassIds(
-                      ElementsOf<uint8_t>(ElementType::kUint8, {10}), 10, &id)
+                      ElementsOf<uint8_t>(ElementType::kUint8, {10}), {10}, &id)
                       .message()),
       HasSubstr("label is 10, expected a class id from 0 to 9"));
   EXPECT_THAT(
       std::string(
-          CheckClassIds(ElementsOf<uint8_t>(ElementType::kUint8, {9, 10}), 10)
+          CheckClassIds(ElementsOf<uint8_t>(ElementType::kUint8, {9, 10}), {10})
               .message()),
       HasSubstr("label 1 is 10, expected a class id from 0 to 9"));
+}
+
+TEST(ConvertTest, AClassThatIsIgnoredNeedNotBeOneOfTheModel) {
+  std::vector<int32_t> ids(3);
+  ASSERT_TRUE(
+      ConvertToClassIds(ElementsOf<int64_t>(ElementType::kInt64, {-1, 9, -1}),
+                        {10, -1}, ids.data())
+          .ok());
+  EXPECT_THAT(ids, ElementsAre(-1, 9, -1));
+  ASSERT_TRUE(
+      ConvertToClassIds(ElementsOf<uint8_t>(ElementType::kUint8, {255, 0, 9}),
+                        {10, 255}, ids.data())
+          .ok());
+  EXPECT_THAT(ids, ElementsAre(255, 0, 9));
+  EXPECT_EQ(
+      CheckClassIds(ElementsOf<double>(ElementType::kFloat64, {3, -1, -2}),
+                    {10, -1})
+          .message(),
+      "label 2 is -2, expected a class id from 0 to 9, or -1, which is "
+      "ignored");
 }
 
 }  // namespace

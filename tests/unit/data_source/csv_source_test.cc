@@ -269,13 +269,13 @@ TEST(CsvSourceTest, ClassesAreHeldAgainstTheModel) {
       {kIris},
       "features: sepal_length, labels: species, classes: [setosa, versicolor, "
       "virginica]");
-  EXPECT_TRUE(source->CheckClassIds(0, 3).ok());
-  EXPECT_TRUE(source->CheckClassIds(0, 10).ok());
-  EXPECT_THAT(std::string(source->CheckClassIds(0, 2).message()),
+  EXPECT_TRUE(source->CheckClassIds(0, {3}).ok());
+  EXPECT_TRUE(source->CheckClassIds(0, {10}).ok());
+  EXPECT_THAT(std::string(source->CheckClassIds(0, {2}).message()),
               EndsWith("column \"species\": `classes` has 3 names, expected at "
                        "most the 2 of the model"));
   const auto numbers = *Open({"x,y\n1,9\n"}, "labels: y");
-  EXPECT_TRUE(numbers->CheckClassIds(0, 2).ok()) << "the row is not read";
+  EXPECT_TRUE(numbers->CheckClassIds(0, {2}).ok()) << "the row is not read";
 }
 
 TEST(CsvSourceTest, EachOutputMayHaveItsClasses) {

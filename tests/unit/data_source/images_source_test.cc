@@ -151,10 +151,10 @@ TEST_F(ImagesSourceTest, HasSpecs) {
   EXPECT_EQ(spec.features[0].shape, (Shape{32, 32, 1}));
   EXPECT_EQ(spec.features[0].type, ElementType::kFloat32);
   EXPECT_EQ(spec.labels[0].shape, Shape());
-  EXPECT_TRUE((*source)->CheckClassIds(0, 3).ok());
+  EXPECT_TRUE((*source)->CheckClassIds(0, {3}).ok());
   EXPECT_TRUE((*source)->Files().has_file_per_example);
   EXPECT_EQ((*source)->Files().FilesWithin(7), 7);
-  EXPECT_EQ((*source)->CheckClassIds(0, 2).code(),
+  EXPECT_EQ((*source)->CheckClassIds(0, {2}).code(),
             absl::StatusCode::kInvalidArgument);
   const auto features = Open("", Contents::kFeatures);
   ASSERT_TRUE(features.ok()) << features.status();

@@ -13,6 +13,7 @@ namespace paceline {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 // Has no examples, only what is said of them. Of labels it knows the classes.
 class DescribedSource : public DataSource {
@@ -26,8 +27,8 @@ class DescribedSource : public DataSource {
   const std::string& name() const override { return name_; }
   const ExampleSpec& spec() const override { return spec_; }
   int64_t example_count() const override { return 1; }
-  absl::Status CheckClassIds(size_t label, int64_t class_count) const override {
-    if (class_count >= classes_) return absl::OkStatus();
+  absl::Status CheckClassIds(size_t label, const ClassIds& ids) const override {
+    if (ids.count >= classes_) return absl::OkStatus();
     return absl::InvalidArgumentError(spec_.labels[label].origin + ": classes");
   }
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
@@ -63,7 +64,7 @@ void ExpectRefused(const DataSource& source, const ModelArrays& model,
   EXPECT_EQ(CheckFits(source, model), absl::InvalidArgumentError(message));
 }
 
-const ModelArrays kImages = {{{"image", {2, 3}}}, {{"digit", {}, 10}}};
+const ModelArrays kImages = {{{"image", {2, 3}}}, {{"digit", {}, {10}}}};
 
 TEST(MatchArraysTest, TakesAnArrayWithoutANameForTheOnlyInput) {
   const auto match =
@@ -73,13 +74,27 @@ TEST(MatchArraysTest, TakesAnArrayWithoutANameForTheOnlyInput) {
   EXPECT_THAT(match->outputs, ElementsAre(0));
 }
 
+TEST(MatchArraysTest, TakesClassIdsOfStepsWithATrailingAxis) {
+  const ModelArrays tags = {{{"words", {5}}}, {{"tags", {5}, {10}}}};
+  for (const Shape& shape : {Shape{5}, Shape{5, 1}}) {
+    EXPECT_TRUE(
+        MatchArrays(DescribedSource({Alone({5})}, {Alone(shape)}), tags).ok());
+  }
+  EXPECT_THAT(
+      std::string(
+          MatchArrays(DescribedSource({Alone({5})}, {Alone({5, 10})}), tags)
+              .status()
+              .message()),
+      HasSubstr("expected class ids, (5,), of the model's output"));
+}
+
 TEST(MatchArraysTest, MatchesArraysByName) {
   const DescribedSource source(
       {Named("a", {1}), Named("b", {2}), Named("c", {3})},
       {Named("x", {}), Named("y", {4})});
   const auto match =
       MatchArrays(source, {{{"c", {3}}, {"a", {1}}, {"b", {2}}},
-                           {{"y", {4}}, {"x", {}, /*class_count=*/10}}});
+                           {{"y", {4}}, {"x", {}, {.count = 10}}}});
   ASSERT_TRUE(match.ok()) << match.status();
   EXPECT_THAT(match->inputs, ElementsAre(2, 0, 1));
   EXPECT_THAT(match->outputs, ElementsAre(1, 0));
@@ -167,7 +182,7 @@ TEST(MatchArraysTest, RefusesOtherNumbersOfArrays) {
       "model's input: \"image\"");
   ExpectRefused(
       DescribedSource({Alone({2, 3})}, {Alone({})}),
-      {{{"left", {2, 3}}, {"right", {2, 3}}}, {{"digit", {}, 10}}},
+      {{{"left", {2, 3}}, {"right", {2, 3}}}, {{"digit", {}, {10}}}},
       "/d.npz: x: the features are one without a name, expected those of the "
       "model's inputs: \"left\", \"right\"");
 }

@@ -362,7 +362,7 @@ TEST(NpzSourceTest, GivesExamples) {
   const auto example = reader->Read(1);
   ASSERT_TRUE(example.ok()) << example.status();
   EXPECT_EQ(static_cast<int>((*example)->features[0].data[3]), 7);
-  EXPECT_EQ((*opened)->CheckClassIds(0, 3).message(),
+  EXPECT_EQ((*opened)->CheckClassIds(0, {3}).message(),
             source.file.text +
                 ": y: label 2 is 1099511627776, expected a class id from 0 "
                 "to 2");
@@ -398,7 +398,7 @@ TEST(NpzSourceTest, GivesSeveralArrays) {
   EXPECT_EQ(text((*example)->features[1]), "cd");
   EXPECT_EQ(text((*example)->labels[0]), "f");
   EXPECT_EQ(text((*example)->labels[1]), "cd");
-  EXPECT_THAT(std::string((*opened)->CheckClassIds(1, 10).message()),
+  EXPECT_THAT(std::string((*opened)->CheckClassIds(1, {10}).message()),
               HasSubstr(": a: label 0 is 97, expected a class id"));
 }
 

@@ -230,6 +230,12 @@ TEST(ObjectivesTest, ErrorsNameTheFieldAndTheOutput) {
        "loss.odd: the model has no such output; expected \"digit\", "
        "\"is_odd\""},
       {"loss: {digit: mse, is_odd: bces}\n", "loss.is_odd: unknown loss"},
+      {"loss: {digit: {SparseCategoricalCrossentropy: {ignore_class: 255}}}\n"
+       "metrics: {digit: [accuracy, sparse_categorical_crossentropy]}\n",
+       "metrics.digit[1]: SparseCategoricalCrossentropy must have "
+       "`ignore_class: 255`, too"},
+      {"loss: {digit: {SparseCategoricalCrossentropy: {ignore_class: 1.5}}}\n",
+       "loss.digit.ignore_class: expected an integer, got 1.5"},
       {absl::StrCat(kLosses, "loss_weights: {is_odd: -1}\n"),
        "loss_weights.is_odd: expected a number of at least 0, got -1"},
       {absl::StrCat(kLosses, "loss_weights: {even: 1}\n"),
@@ -399,6 +405,18 @@ TEST(ClassWeightTest, RefusesWhatHasNoMeaning) {
                               .status()
                               .message()),
               HasSubstr("class_weight: expected a model with one output"));
+}
+
+// Keras takes the place of a step for its class, or fails.
+TEST(ClassWeightTest, IsRefusedForAClassOfEachStep) {
+  const absl::Status status =
+      ModelOf(4,
+              "loss: sparse_categorical_crossentropy\nclass_weight: {1: 2}\n",
+              {"model={layers: [Input: {shape: [3, 4]}, Dense: {units: 5}]}"})
+          .status();
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("class_weight: the model's output must be a row of "
+                        "classes, got (3, 5)"));
 }
 
 TEST(SampleWeightTest, IsOfAllOutputsIfAnyDataSetHasIt) {

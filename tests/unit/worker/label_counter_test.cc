@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST(LabelCounterTest, CountsClassIds) {
-  LabelCounter counter({"digit", {}, 3});
+  LabelCounter counter({"digit", {}, {3}});
   counter.AddIds(std::vector<int32_t>{2, 0});
   counter.AddIds(std::vector<int32_t>{2});
   EXPECT_THAT(counter.counts(), ElementsAre(1, 0, 2));

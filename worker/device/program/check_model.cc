@@ -17,9 +17,7 @@ ExampleShapes ShapesOf(const Graph& graph, const OutputSpec& spec,
                        const Shape& input) {
   ExampleShapes shapes = {
       .input = OneExample(input),
-      .labels = spec.has_sparse_labels()
-                    ? Shape{1}
-                    : OneExample(graph.output_shape(spec.output))};
+      .labels = OneExample(spec.LabelShape(graph.output_shape(spec.output)))};
   if (const int mask = graph.output_masks[spec.output]; mask >= 0) {
     shapes.mask = OneExample(graph.nodes[mask].output_shape);
   }

@@ -58,13 +58,9 @@ void LayoutBuilder::AddBatch() {
     layout_.features.push_back(last_memory());
   }
   for (const OutputSpec& output : spec_.outputs) {
-    if (output.has_sparse_labels()) {
-      labels_.push_back(NewOutsideArena({spec_.batch_size}));
-      labels_.back()->type = DataType::kInt32;
-    } else {
-      labels_.push_back(
-          NewOutsideArena(BatchShape(graph.output_shape(output.output))));
-    }
+    labels_.push_back(NewOutsideArena(
+        BatchShape(output.LabelShape(graph.output_shape(output.output)))));
+    if (output.has_sparse_labels()) labels_.back()->type = DataType::kInt32;
     layout_.labels.push_back(last_memory());
   }
   for (const OutputSpec& output : spec_.outputs) {
