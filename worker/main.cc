@@ -38,6 +38,7 @@
 #include "common/task/predict_options.h"
 #include "common/task/task_program.h"
 #include "worker/evaluation/evaluator.h"
+#include "worker/evaluation/prediction_bar.h"
 #include "worker/evaluation/predictor.h"
 #include "worker/inspection/show_data.h"
 #include "worker/lifecycle/in_process_worker.h"
@@ -205,11 +206,16 @@ int RunPrediction(const PredictOptions& options) {
   // has written nothing: then a signal ends the process at once.
   std::optional<Ticker> watch;
   watch.emplace(kSignalInterval, EndAtSignal(**interrupt));
-  const absl::StatusOr<std::vector<std::string>> paths =
-      Predict(options, *access, UsableCores(), [&] {
+  std::optional<PredictionBar> bar;
+  bar.emplace(isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr);
+  const absl::StatusOr<std::vector<std::string>> paths = Predict(
+      options, *access, UsableCores(),
+      [&] {
         watch.reset();
         return (*interrupt)->Taken();
-      });
+      },
+      [&](int64_t done, int64_t batches) { bar->Update(done, batches); });
+  bar.reset();
   if (paths.ok()) {
     for (const std::string& path : *paths) std::cout << path << '\n';
     std::cout.flush();

@@ -49,8 +49,9 @@ struct ByArray {
 // At least one array of features.
 using ExampleSpec = ByArray<ArraySpec>;
 
-// What is read of examples: predictions need no labels and no weights. A source
-// without them has none in its ExampleSpec.
+// What is read of examples: predictions need no labels and no weights, and read
+// each example once, in order. A source without them has none in its
+// ExampleSpec, and holds no examples in memory.
 enum class Contents { kFeaturesAndLabels, kFeatures };
 
 // One example: the values of each array, in the order of the spec.
@@ -63,7 +64,7 @@ class ExampleReader {
   virtual ~ExampleReader() = default;
 
   // Example `index` in [0, example_count()), valid until the next call. In a
-  // stream (IsStream in sources.h), the next example is the fastest to read; a
+  // stream (DataSource::is_stream), the next example is the fastest to read; a
   // later one takes the time of reading those in between, an earlier one that
   // of restarting from the beginning. The caller must add source and index to
   // errors. Allocates only in the first calls.
@@ -100,6 +101,10 @@ class DataSource {
   virtual std::optional<int64_t> KnownClass(int64_t /*index*/) const {
     return std::nullopt;
   }
+
+  // Whether a reader is fast only where it goes on from example to example, so
+  // that several readers would read everything several times.
+  virtual bool is_stream() const { return false; }
 
   // How the examples lie in files.
   virtual FileLayout Files() const { return {}; }

@@ -4,7 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "common/base/status_macros.h"
-#include "common/data_source/array_source.h"
+#include "common/data_source/array_stream.h"
 #include "common/data_source/csv_source.h"
 #include "common/data_source/idx_source.h"
 #include "common/data_source/npy.h"
@@ -15,13 +15,12 @@ namespace paceline {
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenFeatureFile(
     const std::string& path) {
   if (absl::EndsWith(path, ".npy") || absl::EndsWith(path, ".npy.gz")) {
-    const auto read_shape = [&path]() -> absl::StatusOr<Shape> {
-      ASSIGN_OR_RETURN(NpyHeader header, ReadNpyHeader(path));
-      return std::move(header.shape);
+    const auto open = [path]() -> absl::StatusOr<StoredRows> {
+      ASSIGN_OR_RETURN(GzipFile file, GzipFile::Open(path));
+      return OpenNpyRows(BytesOf(std::move(file)), RowOrder::kOnce);
     };
-    return ReadArraySource({.features = {{/*name=*/"", path, read_shape,
-                                          [&path] { return ReadNpy(path); }}},
-                            .labels = {}});
+    return OpenArrayStream(
+        {.features = {{/*name=*/"", path, open}}, .labels = {}});
   }
   if (absl::EndsWith(path, ".npz")) {
     NpzSource source;

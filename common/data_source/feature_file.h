@@ -14,7 +14,7 @@ namespace paceline {
 // The suffix tells the format: a NumPy array (`.npy`), a NumPy archive (`.npz`)
 // whose array `x` it takes, CSV (`.csv`) with a header and all of its columns
 // in their order, else IDX; the first and the last also with `.gz`. Errors name
-// the file.
+// the file. Holds no examples in memory, and reads them in order.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenFeatureFile(
     const std::string& path);
 

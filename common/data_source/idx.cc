@@ -121,52 +121,19 @@ absl::StatusOr<StoredArray> ReadIdx(const std::string& path) {
   return array;
 }
 
-absl::StatusOr<IdxRows> IdxRows::Open(const std::string& path) {
+absl::StatusOr<StoredRows> OpenIdxRows(const std::string& path,
+                                       RowOrder order) {
   ASSIGN_OR_RETURN(GzipFile file, GzipFile::Open(path));
   ASSIGN_OR_RETURN(IdxHeader header, ReadHeader(file));
-  ASSIGN_OR_RETURN(const int64_t bytes,
-                   StoredBytes(path, header.type, header.shape,
-                               file.capacity_bytes() - HeaderBytes(header)));
-  if (file.is_compressed() && bytes > kMaxCompressedStreamBytes) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%s: a stream of a compressed file of %d bytes of values takes too "
-        "long to go to an example; expected at most %d, or a file that is not "
-        "compressed",
-        path, bytes, kMaxCompressedStreamBytes));
-  }
-  return IdxRows(std::move(file), std::move(header));
-}
-
-IdxRows::IdxRows(GzipFile file, IdxHeader header)
-    : file_(std::move(file)),
-      header_(std::move(header)),
-      row_size_(NumElements(header_.shape) / header_.shape[0]) {}
-
-absl::StatusOr<Elements> IdxRows::Read(int64_t index) {
-  CHECK(index >= 0 && index < header_.shape[0]);
-  const int64_t row_bytes =
-      row_size_ * static_cast<int64_t>(SizeOf(header_.type));
-  if (row_ == nullptr) {
-    row_.reset(new (std::nothrow) std::byte[row_bytes]);
-    if (row_ == nullptr) {
-      return absl::ResourceExhaustedError(absl::StrFormat(
-          "%s: no memory for a row of %d bytes", file_.path(), row_bytes));
-    }
-  }
-  // After an error the position in the file is unknown.
-  if (index != std::exchange(next_, -1)) {
-    RETURN_IF_ERROR(file_.Seek(HeaderBytes(header_) + index * row_bytes));
-  }
-  ASSIGN_OR_RETURN(const int64_t got, file_.Read(row_.get(), row_bytes));
-  if (got < row_bytes) return Truncated(file_.path(), "row", got, row_bytes);
-  next_ = index + 1;
-  if (next_ == header_.shape[0]) {
-    RETURN_IF_ERROR(CheckEnd(
-        file_.path(), header_.type, header_.shape,
-        [this](void* out, int64_t size) { return file_.Read(out, size); }));
-  }
-  FromBigEndian(SizeOf(header_.type), row_.get(), row_size_);
-  return Elements{header_.type, row_.get(), row_size_};
+  StoredValuesSpec spec;
+  spec.type = header.type;
+  spec.offset_bytes = HeaderBytes(header);
+  spec.shape = std::move(header.shape);
+  spec.to_machine_order = [size = SizeOf(spec.type)](std::byte* values,
+                                                     int64_t count) {
+    FromBigEndian(size, values, count);
+  };
+  return StoredRows::Make(BytesOf(std::move(file)), std::move(spec), order);
 }
 
 }  // namespace paceline

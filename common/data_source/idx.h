@@ -14,14 +14,11 @@
 #ifndef PACELINE_COMMON_DATA_SOURCE_IDX_H_
 #define PACELINE_COMMON_DATA_SOURCE_IDX_H_
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "common/data_source/element.h"
-#include "common/data_source/gzip_file.h"
+#include "common/data_source/stored_rows.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -39,39 +36,8 @@ absl::StatusOr<IdxHeader> ReadIdxHeader(const std::string& path);
 // Allocates memory only if the file is large enough to have the values.
 absl::StatusOr<StoredArray> ReadIdx(const std::string& path);
 
-// Values of a compressed file that may be read as a stream, in bytes. Jumping
-// to another row means decompressing everything in between, at some 300 MB/s,
-// while the worker has a lease.
-inline constexpr int64_t kMaxCompressedStreamBytes = int64_t{2} << 30;
-
-// Reads the rows of a file on request; a row has the values for one index of
-// the first dimension. Not thread-safe.
-class IdxRows {
- public:
-  // Reads the header. DataLoss if the file is too small for the values.
-  // InvalidArgument if it is compressed and has more than
-  // kMaxCompressedStreamBytes of values.
-  static absl::StatusOr<IdxRows> Open(const std::string& path);
-
-  const IdxHeader& header() const { return header_; }
-
-  // Row `index`, in the machine's byte order; valid until the next call. See
-  // GzipFile::Seek for the time that rows other than the next take. The last
-  // row also checks the end of the file. Allocates only in the first call:
-  // ResourceExhausted if there is no memory for a row.
-  absl::StatusOr<Elements> Read(int64_t index);
-
- private:
-  IdxRows(GzipFile file, IdxHeader header);
-
-  GzipFile file_;
-  IdxHeader header_;
-  // The row at the current position in the file; -1: unknown.
-  int64_t next_ = 0;
-  int64_t row_size_ = 0;
-  // Null before the first read.
-  std::unique_ptr<std::byte[]> row_;
-};
+// Opens the rows of a file.
+absl::StatusOr<StoredRows> OpenIdxRows(const std::string& path, RowOrder order);
 
 }  // namespace paceline
 

@@ -9,8 +9,9 @@
 #include "common/config/by_name.h"
 #include "common/config/message_fields.h"
 #include "common/data_source/array_source.h"
+#include "common/data_source/array_stream.h"
 #include "common/data_source/idx.h"
-#include "common/data_source/idx_stream.h"
+#include "common/data_source/stored_rows.h"
 #include "google/protobuf/map.h"
 
 namespace paceline {
@@ -98,14 +99,14 @@ std::vector<ArrayToRead> ArraysOf(const Files& files) {
   return arrays;
 }
 
-std::vector<ArraySpec> SpecsOf(const Files& files) {
-  std::vector<ArraySpec> specs;
+std::vector<ArrayToStream> RowsOf(const Files& files, RowOrder order) {
+  std::vector<ArrayToStream> arrays;
   for (const auto& [name, file] : files.entries) {
-    ArraySpec& spec = specs.emplace_back();
-    spec.name = name;
-    spec.origin = file.text;
+    arrays.push_back({name, file.text, [path = file.text, order] {
+                        return OpenIdxRows(path, order);
+                      }});
   }
-  return specs;
+  return arrays;
 }
 
 }  // namespace
@@ -139,15 +140,15 @@ bool HasSampleWeight(const v1::IdxSource& source) {
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxSource(
     const v1::IdxSource& source, Contents contents) {
   const Files features = Features().get(source);
-  Files labels;
-  Files weights;
-  if (contents != Contents::kFeatures) {
-    labels = Labels().get(source);
-    weights = Weights().get(source).value_or(Files());
+  if (contents == Contents::kFeatures) {
+    return OpenArrayStream({RowsOf(features, RowOrder::kOnce), {}});
   }
+  const Files labels = Labels().get(source);
+  const Files weights = Weights().get(source).value_or(Files());
   if (source.stream()) {
-    return OpenIdxStream(
-        {SpecsOf(features), SpecsOf(labels), SpecsOf(weights)});
+    return OpenArrayStream({RowsOf(features, RowOrder::kAny),
+                            RowsOf(labels, RowOrder::kAny),
+                            RowsOf(weights, RowOrder::kAny)});
   }
   return ReadArraySource(
       {ArraysOf(features), ArraysOf(labels), ArraysOf(weights)});

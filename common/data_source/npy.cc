@@ -231,6 +231,22 @@ absl::StatusOr<StoredArray> ReadNpy(const std::string& path) {
                          {file.capacity_bytes(), read});
 }
 
+absl::StatusOr<StoredRows> OpenNpyRows(std::unique_ptr<ArrayBytes> bytes,
+                                       RowOrder order) {
+  int64_t offset = 0;
+  const auto read = [&](void* out, int64_t size) -> absl::StatusOr<int64_t> {
+    ASSIGN_OR_RETURN(const int64_t got, bytes->Read(out, size));
+    offset += got;
+    return got;
+  };
+  ASSIGN_OR_RETURN(NpyHeader header, ReadNpyHeader(bytes->name(), read));
+  StoredValuesSpec spec;
+  spec.type = header.type;
+  spec.shape = std::move(header.shape);
+  spec.offset_bytes = offset;
+  return StoredRows::Make(std::move(bytes), std::move(spec), order);
+}
+
 std::string NpyStart(const Shape& shape) {
   std::string header = absl::StrCat(
       "{'descr': '<f4', 'fortran_order': False, 'shape': (",

@@ -18,11 +18,13 @@
 #ifndef PACELINE_COMMON_DATA_SOURCE_NPY_H_
 #define PACELINE_COMMON_DATA_SOURCE_NPY_H_
 
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "common/data_source/element.h"
 #include "common/data_source/stored_array.h"
+#include "common/data_source/stored_rows.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
@@ -42,6 +44,10 @@ absl::StatusOr<NpyHeader> ReadNpyHeader(const std::string& name,
 // gzip.
 absl::StatusOr<NpyHeader> ReadNpyHeader(const std::string& path);
 absl::StatusOr<StoredArray> ReadNpy(const std::string& path);
+
+// Opens the rows of the array that `bytes` begin with.
+absl::StatusOr<StoredRows> OpenNpyRows(std::unique_ptr<ArrayBytes> bytes,
+                                       RowOrder order);
 
 // What stands before the float32 values of an array of this shape in C order.
 std::string NpyStart(const Shape& shape);

@@ -19,6 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "common/data_source/element.h"
 #include "common/data_source/npy.h"
+#include "common/data_source/stored_rows.h"
 #include "common/zip/zip_archive.h"
 
 namespace paceline {
@@ -43,6 +44,11 @@ class NpzArchive {
 
   ZipArchive archive_;
 };
+
+// Opens the rows of an array of an archive.
+absl::StatusOr<StoredRows> OpenNpzRows(const std::string& path,
+                                       const std::string& array,
+                                       RowOrder order);
 
 }  // namespace paceline
 

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "common/base/status_macros.h"
 #include "common/data_source/array_source.h"
+#include "common/data_source/array_stream.h"
 #include "common/data_source/npz.h"
 
 namespace paceline {
@@ -22,6 +23,19 @@ std::vector<ArrayToRead> ArraysOf(const NpzArchive& archive,
            return std::move(header.shape);
          },
          [&archive, &array = array.text] { return archive.Read(array); }});
+  }
+  return arrays;
+}
+
+// Of the features.
+std::vector<ArrayToStream> RowsOf(const NpzArchive& archive,
+                                  const NpzSource& source) {
+  std::vector<ArrayToStream> arrays;
+  for (const auto& [name, array] : source.features.entries) {
+    arrays.push_back({name, archive.NameOf(array.text),
+                      [path = source.file.text, array = array.text] {
+                        return OpenNpzRows(path, array, RowOrder::kOnce);
+                      }});
   }
   return arrays;
 }
@@ -68,12 +82,13 @@ absl::StatusOr<std::unique_ptr<const DataSource>> OpenNpzSource(
     const NpzSource& source, Contents contents) {
   ASSIGN_OR_RETURN(const NpzArchive archive,
                    NpzArchive::Open(source.file.text));
-  ByArray<ArrayToRead> arrays = {ArraysOf(archive, source.features), {}};
-  if (contents != Contents::kFeatures) {
-    arrays.labels = ArraysOf(archive, source.labels);
-    if (source.sample_weight) {
-      arrays.weights = ArraysOf(archive, *source.sample_weight);
-    }
+  if (contents == Contents::kFeatures) {
+    return OpenArrayStream({RowsOf(archive, source), {}});
+  }
+  ByArray<ArrayToRead> arrays = {ArraysOf(archive, source.features),
+                                 ArraysOf(archive, source.labels)};
+  if (source.sample_weight) {
+    arrays.weights = ArraysOf(archive, *source.sample_weight);
   }
   return ReadArraySource(arrays);
 }

@@ -70,15 +70,19 @@ absl::StatusOr<int64_t> StoredBytes(const std::string& name, ElementType type,
       name, Describe(type, shape), size_bytes));
 }
 
-absl::Status CheckEnd(const std::string& name, ElementType type,
-                      const Shape& shape, const ReadBytes& read) {
-  char extra = 0;
-  ASSIGN_OR_RETURN(const int64_t trailing, read(&extra, 1));
-  if (trailing == 0) return absl::OkStatus();
+absl::Status BytesAfter(const std::string& name, ElementType type,
+                        const Shape& shape) {
   return absl::InvalidArgumentError(
       absl::StrFormat("%s: there are bytes after the %d that %s takes", name,
                       NumElements(shape) * static_cast<int64_t>(SizeOf(type)),
                       Describe(type, shape)));
+}
+
+absl::Status CheckEnd(const std::string& name, ElementType type,
+                      const Shape& shape, const ReadBytes& read) {
+  char extra = 0;
+  ASSIGN_OR_RETURN(const int64_t trailing, read(&extra, 1));
+  return trailing == 0 ? absl::OkStatus() : BytesAfter(name, type, shape);
 }
 
 absl::StatusOr<StoredArray> ReadStoredArray(const std::string& name,

@@ -47,6 +47,10 @@ struct StoredValues {
 absl::StatusOr<int64_t> StoredBytes(const std::string& name, ElementType type,
                                     const Shape& shape, int64_t capacity_bytes);
 
+// InvalidArgument: there are bytes after the values.
+absl::Status BytesAfter(const std::string& name, ElementType type,
+                        const Shape& shape);
+
 // Call it after reading all values: InvalidArgument if `read` returns more
 // bytes. Reading on also compares the checksum.
 absl::Status CheckEnd(const std::string& name, ElementType type,

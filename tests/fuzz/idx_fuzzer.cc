@@ -14,7 +14,7 @@ namespace {
 
 // The rows are those of the whole array, also after a look at the last one.
 void CheckRows(const std::string& path, const StoredArray& array) {
-  auto rows = IdxRows::Open(path);
+  auto rows = OpenIdxRows(path, RowOrder::kAny);
   CHECK(rows.ok()) << rows.status();
   const int64_t count = array.shape[0];
   CHECK(rows->Read(count - 1).ok());
@@ -30,9 +30,9 @@ void CheckRows(const std::string& path, const StoredArray& array) {
 
 // Reads as far as it goes.
 void ReadRows(const std::string& path) {
-  auto rows = IdxRows::Open(path);
+  auto rows = OpenIdxRows(path, RowOrder::kAny);
   if (!rows.ok()) return;
-  for (int64_t i = 0; i < rows->header().shape[0]; ++i) {
+  for (int64_t i = 0; i < rows->shape()[0]; ++i) {
     if (!rows->Read(i).ok()) return;
   }
 }

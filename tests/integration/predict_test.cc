@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <ios>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +21,10 @@ namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::FloatNear;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pointwise;
 using ::testing::SizeIs;
 
 constexpr char kScale[] = "0.00392156862745098";
@@ -88,6 +93,31 @@ std::string NpyOfImages(const std::string& idx) {
   std::string npy("\x93NUMPY\x01\x00", 8);
   npy += {static_cast<char>(header.size()), 0};
   return npy + header + idx.substr(kHeaderBytes);
+}
+
+// The most memory that a process had so far, in bytes; 0 once it has ended.
+int64_t PeakMemory(pid_t pid) {
+  for (const std::string& line :
+       Lines(ReadText(absl::StrCat("/proc/", pid, "/status")))) {
+    const std::vector<std::string> words =
+        absl::StrSplit(line, absl::ByAnyChar(": \t"), absl::SkipEmpty());
+    int64_t kilobytes = 0;
+    if (words.size() == 3 && words[0] == "VmHWM" &&
+        absl::SimpleAtoi(words[1], &kilobytes)) {
+      return kilobytes << 10;
+    }
+  }
+  return 0;
+}
+
+// What stands before `count` images of float64.
+std::string NpyStartOfDoubles(int64_t count) {
+  std::string header =
+      absl::StrCat("{'descr': '<f8', 'fortran_order': False, 'shape': (", count,
+                   ", 8, 8), }\n");
+  std::string npy("\x93NUMPY\x01\x00", 8);
+  npy += {static_cast<char>(header.size()), 0};
+  return npy + header;
 }
 
 // The share of `rows` whose largest element is at the place that the label
@@ -266,6 +296,42 @@ TEST(PredictFashionMnistTest, TheAccuracyIsThatOfTheRun) {
   ASSERT_EQ(unzip.Wait(kJobLimit), 0);
   EXPECT_NEAR(Accuracy(RowsOf(ReadText(path)), unzip.Output()),
               job.Result().at("evaluation").at("accuracy").get<double>(), 1e-6);
+}
+
+// 600,000 images take 307 MB, of which a few batches are in memory.
+TEST_F(PredictTest, MemoryDoesNotGrowWithTheExamples) {
+  constexpr int64_t kImages = 600'000;
+  constexpr int64_t kImageBytes = 64 * sizeof(double);
+  const std::string last(kImageBytes, '\x3f');
+  const std::string large = output("large.npy");
+  WriteText(large, NpyStartOfDoubles(kImages));
+  // All but the last image are zeros, which take no room on a disk.
+  std::filesystem::resize_file(
+      large, std::filesystem::file_size(large) + (kImages - 1) * kImageBytes);
+  std::ofstream(large, std::ios::app | std::ios::binary) << last;
+  WriteText(output("two.npy"),
+            NpyStartOfDoubles(2) + std::string(kImageBytes, '\0') + last);
+  const Rows expected =
+      RowsOf(Predict("two.csv", {model(), "--data", output("two.npy")}));
+
+  Process predict = Start({model(), "--data", large, "--output",
+                           output("large.csv"), "--batch-size", "1000"});
+  int64_t peak = 0;
+  std::optional<int> code;
+  while (!code) {
+    peak = std::max(peak, PeakMemory(predict.pid()));
+    code = predict.Wait(absl::Milliseconds(20));
+  }
+  EXPECT_EQ(*code, 0) << predict.Errors();
+  EXPECT_GT(peak, 0);
+  EXPECT_LT(peak, 250 << 20);
+  const std::vector<std::string> lines = Lines(ReadText(output("large.csv")));
+  ASSERT_THAT(lines, SizeIs(kImages));
+  EXPECT_THAT(RowsOf(lines.front())[0],
+              Pointwise(FloatNear(1e-5f), expected[0]));
+  EXPECT_EQ(lines[kImages / 2], lines.front());
+  EXPECT_THAT(RowsOf(lines.back())[0],
+              Pointwise(FloatNear(1e-5f), expected[1]));
 }
 
 }  // namespace

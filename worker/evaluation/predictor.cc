@@ -72,7 +72,9 @@ absl::Status AppendOutputs(const PreparedBatch& prepared, Replica& replica,
 
 absl::Status WriteOutputs(Replica& replica, BatchPipeline& pipeline,
                           absl::Span<const PredictionFilePtr> files,
-                          const std::function<bool()>& interrupted) {
+                          const std::function<bool()>& interrupted,
+                          const std::function<void(int64_t done)>& on_batch) {
+  int64_t done = 0;
   while (!pipeline.has_ended()) {
     if (interrupted()) return absl::CancelledError("interrupted");
     ASSIGN_OR_RETURN(const PreparedBatch* prepared,
@@ -80,6 +82,7 @@ absl::Status WriteOutputs(Replica& replica, BatchPipeline& pipeline,
     if (prepared == nullptr) continue;
     RETURN_IF_ERROR(AppendOutputs(*prepared, replica, files));
     pipeline.Release(prepared);
+    on_batch(++done);
   }
   for (const PredictionFilePtr& file : files) RETURN_IF_ERROR(file->Commit());
   return absl::OkStatus();
@@ -109,7 +112,8 @@ absl::StatusOr<std::vector<PredictionFilePtr>> CreateFiles(
 
 absl::StatusOr<std::vector<std::string>> Predict(
     const PredictOptions& options, const RemoteFilesOptions& data_access,
-    int threads, const std::function<bool()>& interrupted) {
+    int threads, const std::function<bool()>& interrupted,
+    const std::function<void(int64_t done, int64_t batches)>& on_batch) {
   FlushDenormals();
   RETURN_IF_ERROR(CheckPredictionPath(options.output));
   ASSIGN_OR_RETURN(StoredModel model, OpenStoredModel(options.model));
@@ -135,7 +139,9 @@ absl::StatusOr<std::vector<std::string>> Predict(
   ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline,
                    BatchPipeline::Create(pipeline_options,
                                          WholePass(v1::PHASE_TEST, examples)));
-  RETURN_IF_ERROR(WriteOutputs(*replica, *pipeline, files, interrupted));
+  const int64_t batches = (examples + batch_size - 1) / batch_size;
+  RETURN_IF_ERROR(WriteOutputs(*replica, *pipeline, files, interrupted,
+                               [&](int64_t done) { on_batch(done, batches); }));
   return paths;
 }
 

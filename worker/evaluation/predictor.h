@@ -6,6 +6,7 @@
 #ifndef PACELINE_WORKER_EVALUATION_PREDICTOR_H_
 #define PACELINE_WORKER_EVALUATION_PREDICTOR_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,7 +21,8 @@ namespace paceline {
 // outputs. `data_access`: how data that is named by URLs is fetched. `threads`:
 // that compute on a CPU. Polls `interrupted` for the first time when the data
 // has been fetched and opened and nothing is written, and then before each
-// batch.
+// batch. Calls `on_batch` after each batch of `batches`. Memory is that of the
+// model, of a few batches and of their outputs; it does not grow with the data.
 //
 // On an error no file is half-written: existing ones are as they were, and
 // there is no new one, except that of several files some may be in place
@@ -28,7 +30,8 @@ namespace paceline {
 // each other; else errors name the file or the layer at fault. Blocks.
 absl::StatusOr<std::vector<std::string>> Predict(
     const PredictOptions& options, const RemoteFilesOptions& data_access,
-    int threads, const std::function<bool()>& interrupted);
+    int threads, const std::function<bool()>& interrupted,
+    const std::function<void(int64_t done, int64_t batches)>& on_batch);
 
 }  // namespace paceline
 

@@ -141,7 +141,7 @@ PhaseData WholeOf(const DataSource& source, const v1::Dataset& dataset,
   phase.order.count = source.example_count();
   phase.scale = dataset.scale();
   phase.steps = StepOptionsOf(dataset, seed);
-  phase.is_stream = IsStream(dataset);
+  phase.is_stream = IsStream(dataset) || source.is_stream();
   phase.skips_errors = dataset.on_error() == v1::ON_DATA_ERROR_SKIP;
   return phase;
 }

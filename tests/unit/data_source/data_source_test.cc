@@ -123,6 +123,7 @@ TEST(DataSourceTest, GivesWeightsOfExamples) {
   }
   const auto predicting = OpenDataSource(dataset, Contents::kFeatures);
   EXPECT_TRUE((*predicting)->spec().weights.empty());
+  EXPECT_TRUE((*predicting)->is_stream());
   idx.set_sample_weight(WriteTestFile("weights", IdxBytes(0x08, {3}, "efg")));
   EXPECT_THAT(std::string(OpenDataSource(dataset).status().message()),
               HasSubstr("weights has 3"));

@@ -186,9 +186,9 @@ TEST(IdxRowsTest, AreReadInOrderAndOutOfIt) {
   const std::string bytes = IdxBytes(0x08, {5, 1, 2}, "aabbccddee");
   for (const std::string& path :
        {WriteTestFile("plain", bytes), WriteTestFile("gz", Gzip(bytes))}) {
-    auto rows = IdxRows::Open(path);
+    auto rows = OpenIdxRows(path, RowOrder::kAny);
     ASSERT_TRUE(rows.ok()) << rows.status();
-    EXPECT_THAT(rows->header().shape, ElementsAre(5, 1, 2));
+    EXPECT_THAT(rows->shape(), ElementsAre(5, 1, 2));
     for (const int index : {0, 1, 3, 4, 0, 4, 2, 3, 1, 1}) {
       const auto row = rows->Read(index);
       ASSERT_TRUE(row.ok()) << row.status();
@@ -199,9 +199,12 @@ TEST(IdxRowsTest, AreReadInOrderAndOutOfIt) {
 }
 
 TEST(IdxRowsTest, AreInTheByteOrderOfTheMachine) {
-  auto rows = IdxRows::Open(WriteTestFile(
-      "i",
-      IdxBytes(0x0C, {2}, std::string("\x00\x01\x02\x03\xff\xff\xff\xfe", 8))));
+  auto rows = OpenIdxRows(
+      WriteTestFile("i", IdxBytes(0x0C, {2},
+                                  std::string("\x00\x01\x02\x03\xff\xff\xff"
+                                              "\xfe",
+                                              8))),
+      RowOrder::kAny);
   ASSERT_TRUE(rows.ok()) << rows.status();
   const auto value = [&rows](int64_t index) {
     int32_t value = 0;
@@ -215,12 +218,13 @@ TEST(IdxRowsTest, AreInTheByteOrderOfTheMachine) {
 // What a file is too small for is found as it is opened, if it is plain.
 TEST(IdxRowsTest, RefusesTruncatedFiles) {
   const std::string bytes = IdxBytes(0x08, {3, 4}, "aaaabbbbcc");
-  EXPECT_EQ(IdxRows::Open(WriteTestFile("plain", bytes.substr(0, 18)))
-                .status()
-                .code(),
-            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(
+      OpenIdxRows(WriteTestFile("plain", bytes.substr(0, 18)), RowOrder::kAny)
+          .status()
+          .code(),
+      absl::StatusCode::kDataLoss);
   const std::string path = WriteTestFile("gz", Gzip(bytes));
-  auto rows = IdxRows::Open(path);
+  auto rows = OpenIdxRows(path, RowOrder::kAny);
   ASSERT_TRUE(rows.ok()) << rows.status();
   EXPECT_TRUE(rows->Read(1).ok());
   EXPECT_EQ(rows->Read(2).status(),
@@ -235,12 +239,13 @@ TEST(IdxRowsTest, RefusesCompressedFilesThatTakeLongToGoThrough) {
   for (char& byte : noise) byte = static_cast<char>(random());
   const std::string path =
       WriteTestFile("gz", Gzip(IdxBytes(0x08, {2049, 1 << 20}, noise)));
-  EXPECT_EQ(IdxRows::Open(path).status(),
+  EXPECT_EQ(OpenIdxRows(path, RowOrder::kAny).status(),
             absl::InvalidArgumentError(
                 path +
                 ": a stream of a compressed file of 2148532224 bytes of values "
                 "takes too long to go to an example; expected at most "
                 "2147483648, or a file that is not compressed"));
+  EXPECT_TRUE(OpenIdxRows(path, RowOrder::kOnce).ok());
 }
 
 // A row of 64 GiB, none of which is on disk.
@@ -248,9 +253,9 @@ TEST(IdxRowsTest, AllocatesNoRowBeforeOneIsRead) {
   const std::string path =
       WriteTestFile("sparse", IdxBytes(0x08, {1, 1 << 16, 1 << 20}, ""));
   std::filesystem::resize_file(path, 16 + (int64_t{1} << 36));
-  const auto rows = IdxRows::Open(path);
+  const auto rows = OpenIdxRows(path, RowOrder::kAny);
   ASSERT_TRUE(rows.ok()) << rows.status();
-  EXPECT_THAT(rows->header().shape, ElementsAre(1, 1 << 16, 1 << 20));
+  EXPECT_THAT(rows->shape(), ElementsAre(1, 1 << 16, 1 << 20));
 }
 
 TEST(IdxRowsTest, ComparesTheChecksumAtTheEnd) {
@@ -260,7 +265,7 @@ TEST(IdxRowsTest, ComparesTheChecksumAtTheEnd) {
       Gzip(IdxBytes(0x08, {2, kRow}, std::string(2 * kRow, 'a')));
   bytes[bytes.size() - 6] ^= 1;
   const std::string path = WriteTestFile("gz", bytes);
-  auto rows = IdxRows::Open(path);
+  auto rows = OpenIdxRows(path, RowOrder::kAny);
   ASSERT_TRUE(rows.ok()) << rows.status();
   EXPECT_TRUE(rows->Read(0).ok());
   const absl::Status status = rows->Read(1).status();
@@ -270,14 +275,17 @@ TEST(IdxRowsTest, ComparesTheChecksumAtTheEnd) {
 }
 
 TEST(IdxRowsTest, RefusesBytesAfterTheValues) {
-  auto rows =
-      IdxRows::Open(WriteTestFile("long", IdxBytes(0x08, {2, 2}, "aabbc")));
+  const std::string bytes = IdxBytes(0x08, {2, 2}, "aabbc");
+  const auto expect = [](const absl::Status& status) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("there are bytes after the 4"));
+  };
+  expect(OpenIdxRows(WriteTestFile("long", bytes), RowOrder::kAny).status());
+  auto rows = OpenIdxRows(WriteTestFile("gz", Gzip(bytes)), RowOrder::kAny);
   ASSERT_TRUE(rows.ok()) << rows.status();
   EXPECT_TRUE(rows->Read(0).ok());
-  const absl::Status status = rows->Read(1).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("there are bytes after the 4"));
+  expect(rows->Read(1).status());
 }
 
 }  // namespace

@@ -343,6 +343,59 @@ TEST(NpzTest, SurvivesEveryChangedByte) {
   }
 }
 
+TEST(NpzRowsTest, AreThoseOfTheArrayInAnyOrder) {
+  for (const auto& [fixture, array] :
+       {std::pair("stored", "x"), std::pair("deflated", "y_train")}) {
+    SCOPED_TRACE(fixture);
+    const auto whole = ReadNpz(Fixture(fixture), array);
+    ASSERT_TRUE(whole.ok()) << whole.status();
+    auto rows = OpenNpzRows(Fixture(fixture), array, RowOrder::kAny);
+    ASSERT_TRUE(rows.ok()) << rows.status();
+    EXPECT_EQ(rows->type(), whole->type);
+    EXPECT_EQ(rows->shape(), whole->shape);
+    const int64_t last = whole->shape[0] - 1;
+    for (const int64_t index : {int64_t{0}, int64_t{1}, last, int64_t{0}, last,
+                                int64_t{1}, int64_t{1}}) {
+      const auto row = rows->Read(index);
+      ASSERT_TRUE(row.ok()) << row.status();
+      const size_t bytes = row->count * SizeOf(row->type);
+      EXPECT_EQ(
+          std::memcmp(row->data, whole->data.get() + index * bytes, bytes), 0)
+          << index;
+    }
+  }
+}
+
+TEST(NpzRowsTest, CompareTheChecksumAtTheEnd) {
+  const std::string npy = Npy(Header("(2,)"), "ab");
+  std::string bytes = *ReadFile(WriteEntries({{"x.npy", npy}}), 1 << 20);
+  const size_t value = bytes.find(npy) + npy.size() - 2;
+  bytes[value] = 'c';
+  auto rows =
+      OpenNpzRows(WriteTestFile("changed", bytes), "x", RowOrder::kOnce);
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_TRUE(rows->Read(0).ok());
+  EXPECT_EQ(rows->Read(1).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(NpzSourceTest, PredictionsReadItRowByRow) {
+  NpzSource source;
+  source.file.text = Fixture("deflated");
+  source.features.entries = {{"", {"x_train"}}};
+  source.labels.entries = {{"", {"y_train"}}};
+  EXPECT_FALSE((*OpenNpzSource(source))->is_stream());
+  const auto opened = OpenNpzSource(source, Contents::kFeatures);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_TRUE((*opened)->is_stream());
+  EXPECT_EQ((*opened)->name(), source.file.text + ": x_train");
+  EXPECT_EQ((*opened)->example_count(), 1000);
+  EXPECT_TRUE((*opened)->spec().labels.empty());
+  const auto reader = *(*opened)->MakeReader();
+  const auto example = reader->Read(999);
+  ASSERT_TRUE(example.ok()) << example.status();
+  EXPECT_EQ((*example)->features[0].count, 4);
+}
+
 TEST(NpzSourceTest, GivesExamples) {
   NpzSource source;
   source.file.text = Fixture("stored");

@@ -49,10 +49,11 @@ PredictOptions Options() {
 }
 
 bool GoOn() { return false; }
+void Ignore(int64_t, int64_t) {}
 
 // The outputs that it writes.
 std::vector<float> Predicted(const PredictOptions& options) {
-  const auto paths = Predict(options, {}, /*threads=*/1, GoOn);
+  const auto paths = Predict(options, {}, /*threads=*/1, GoOn, Ignore);
   EXPECT_TRUE(paths.ok()) << paths.status();
   EXPECT_THAT(*paths, ElementsAre(options.output));
   const absl::StatusOr<StoredArray> array = ReadNpy(options.output);
@@ -89,9 +90,10 @@ TEST(PredictorTest, LeavesNothingWhenInterrupted) {
   // Before files are made, and before the first batch.
   for (const int at : {1, 2}) {
     int polls = 0;
-    const absl::Status status = Predict(options, {}, /*threads=*/1, [&] {
-                                  return ++polls == at;
-                                }).status();
+    const absl::Status status =
+        Predict(
+            options, {}, /*threads=*/1, [&] { return ++polls == at; }, Ignore)
+            .status();
     EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
     EXPECT_FALSE(std::filesystem::exists(options.output));
     EXPECT_FALSE(std::filesystem::exists(options.output + ".tmp"));
