@@ -206,10 +206,12 @@ int Main(int argc, char** argv, absl::Time start, Interrupt& interrupt) {
 
   ExportOptions export_options;
   CLI::App& export_verb = *app.add_subcommand(
-      "export", "Writes a checkpoint as a file that others read.");
+      "export", "Writes a model as a file that others read.");
   export_verb
-      .add_option("CHECKPOINT", export_options.checkpoint,
-                  "A checkpoint, or the folder of a job's checkpoints.")
+      .add_option("MODEL", export_options.model,
+                  "A checkpoint, the folder of a job's checkpoints, a .keras "
+                  "file (not as keras) or a legacy .h5 (as safetensors or "
+                  "onnx).")
       ->required();
   export_verb
       .add_option("--format", export_options.format,

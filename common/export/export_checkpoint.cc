@@ -1,6 +1,5 @@
 #include "common/export/export_checkpoint.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -9,16 +8,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "common/base/atomic_file.h"
 #include "common/base/status_macros.h"
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/checkpoint/trained_job.h"
+#include "common/export/variables_file.h"
 #include "common/job/job_model.h"
 #include "common/keras/legacy_writer.h"
 #include "common/keras/model_writer.h"
 #include "common/onnx/onnx_writer.h"
 #include "common/optimizer/moving_average.h"
-#include "common/safetensors/safetensors.h"
 #include "glog/logging.h"
 
 namespace paceline {
@@ -30,35 +28,23 @@ struct Format {
   absl::Status (*write)(const std::string& path, const TrainedModel& model);
 };
 
+// Of variables, without slots.
+VariableReader VariablesOf(const TrainedModel& model) {
+  return [&model](absl::string_view variable, int64_t begin,
+                  absl::Span<float> out) {
+    return model.read(variable, /*slot=*/"", begin, out);
+  };
+}
+
 absl::Status WriteVariables(const std::string& path,
                             const TrainedModel& model) {
-  std::vector<NamedTensor> tensors;
-  for (const VariableSpec& variable : model.graph.variables) {
-    NamedTensor& tensor = tensors.emplace_back();
-    tensor.name = variable.name;
-    tensor.shape = variable.shape;
-    tensor.read = [&](int64_t offset_bytes, absl::Span<std::byte> out) {
-      // Both are multiples of an element's size.
-      return model.read(
-          variable.name, /*slot=*/"",
-          offset_bytes / static_cast<int64_t>(sizeof(float)),
-          {reinterpret_cast<float*>(out.data()), out.size() / sizeof(float)});
-    };
-  }
-  ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,
-                   AtomicFile::Create(path));
-  return WriteSafetensors(*file, {{"step", absl::StrCat(model.iterations)}},
-                          std::move(tensors))
-      .status();
+  return WriteVariablesFile(path, model.graph, model.iterations,
+                            VariablesOf(model));
 }
 
 absl::Status WriteOnnxModel(const std::string& path,
                             const TrainedModel& model) {
-  return WriteOnnx(
-      path, model.graph,
-      [&](absl::string_view variable, int64_t begin, absl::Span<float> out) {
-        return model.read(variable, /*slot=*/"", begin, out);
-      });
+  return WriteOnnx(path, model.graph, VariablesOf(model));
 }
 
 // A suffix comes before one that it ends with.

@@ -175,6 +175,22 @@ TEST(KerasModelTest, ExportWritesWhatTheRunWrote) {
             std::string::npos);
 }
 
+// A checkpoint and the file that a job makes of it are the same to others.
+TEST(KerasModelTest, ExportsKerasFilesAsItDoesCheckpoints) {
+  SmallJob job;
+  ExpectSuccess(job.Run({"--set", "epochs=1", "--set", "cluster.ps=2"}));
+  for (const std::string suffix : {".weights.h5", ".safetensors", ".onnx"}) {
+    const std::string one = job.folder() / ("one" + suffix);
+    const std::string other = job.folder() / ("other" + suffix);
+    ExpectSuccess(job.Coordinator(
+        {"export", job.output_dir() + "/checkpoint", "--output", one}));
+    ExpectSuccess(job.Coordinator(
+        {"export", job.output_dir() + "/model.keras", "--output", other}));
+    EXPECT_NE(ReadText(one), "");
+    EXPECT_EQ(ReadText(one), ReadText(other)) << suffix;
+  }
+}
+
 // What `export --format safetensors` writes is what a job begins with.
 TEST(KerasModelTest, AJobBeginsWithASafetensorsFile) {
   SmallJob job;
