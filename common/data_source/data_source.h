@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/data_source/element.h"
@@ -71,6 +72,9 @@ class ExampleReader {
   virtual absl::StatusOr<const Example*> Read(int64_t index) = 0;
 };
 
+// Is called with the path of a file.
+using FileNameVisitor = absl::FunctionRef<void(const std::string& path)>;
+
 // Immutable; thread-safe.
 class DataSource {
  public:
@@ -108,6 +112,10 @@ class DataSource {
 
   // How the examples lie in files.
   virtual FileLayout Files() const { return {}; }
+
+  // Visits the files that examples are read from, in the order of the examples,
+  // if the data set names a folder and not these files.
+  virtual void VisitFolderFiles(FileNameVisitor /*visit*/) const {}
 
   // Creates a reader; use one per thread. Errors name the origin of an array
   // that cannot be read.

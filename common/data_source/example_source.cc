@@ -66,6 +66,10 @@ class ExampleSource : public DataSource {
     return files;
   }
 
+  void VisitFolderFiles(FileNameVisitor visit) const override {
+    for (const TfrecordFile& file : files_) visit(file.path());
+  }
+
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override;
 
   Place PlaceOf(int64_t example) const {

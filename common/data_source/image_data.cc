@@ -79,6 +79,14 @@ absl::Status ImageData::CheckClassIds(size_t label, const ClassIds& ids) const {
                    "; expected at most the ", ids.count, " of the model"));
 }
 
+void ImageData::VisitFolderFiles(FileNameVisitor visit) const {
+  std::string path;
+  for (int64_t i = 0; i < example_count(); ++i) {
+    list_.GetPath(ImageOf(i), path);
+    visit(path);
+  }
+}
+
 absl::StatusOr<std::unique_ptr<ExampleReader>> ImageData::MakeReader() const {
   return std::make_unique<Reader>(*this);
 }

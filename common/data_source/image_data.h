@@ -48,6 +48,7 @@ class ImageData : public DataSource {
   FileLayout Files() const override {
     return {.has_file_per_example = true, .begins = {}};
   }
+  void VisitFolderFiles(FileNameVisitor visit) const override;
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override;
 
  private:

@@ -1,5 +1,7 @@
 // The field tables of a job's data.
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "common/config/message_fields.h"
@@ -64,21 +66,36 @@ Accessors<Dataset, Shuffle> ShuffleAccessors() {
           }};
 }
 
-// Where examples are kept once they have been read.
-enum class Cache { kNone, kMemory };
+// Where examples are kept once they have been read: "memory", or the path of a
+// file; "": nowhere.
+struct Cache {
+  std::string where;
+};
 
-absl::Span<const EnumName<Cache>> EnumNames(Cache) {
-  static constexpr EnumName<Cache> kNames[] = {{Cache::kNone, "none"},
-                                               {Cache::kMemory, "memory"}};
-  return kNames;
+constexpr char kNoCache[] = "none";
+
+absl::Status ReadConfig(const Value& value, const Path& path, Cache& out) {
+  if (!value.is_string()) {
+    return WrongType(value, path, "none, memory or the path of a file");
+  }
+  if (value.as_string().empty()) {
+    return ConfigError(path,
+                       "is empty; expected none, memory or the path of a file");
+  }
+  out.where = value.as_string() == kNoCache ? "" : value.as_string();
+  return absl::OkStatus();
 }
 
+Value WriteConfig(const Cache& cache) {
+  return cache.where.empty() ? kNoCache : cache.where;
+}
+
+std::string ConfigType(const Cache*) { return "`none`, `memory` or path"; }
+
 Accessors<Dataset, Cache> CacheAccessors() {
-  return {[](const Dataset& dataset) {
-            return dataset.cache().empty() ? Cache::kNone : Cache::kMemory;
-          },
+  return {[](const Dataset& dataset) { return Cache{dataset.cache()}; },
           [](Dataset& dataset, Cache cache) {
-            dataset.set_cache(cache == Cache::kMemory ? "memory" : "");
+            dataset.set_cache(std::move(cache.where));
           }};
 }
 
@@ -96,9 +113,12 @@ std::vector<Field<Dataset>> DatasetFields() {
            "`validation_split` takes.")),
        WrittenUnlessDefault(Optional(
            "cache", CacheAccessors(),
-           "`memory`: each task keeps the examples that it has read, before "
-           "`steps`. Pays for images and texts, which are decoded anew "
-           "otherwise.")),
+           "Where the examples that have been read are kept, before `steps`. "
+           "Pays for images and texts, which are decoded anew otherwise. "
+           "`memory`: in each task. A path: in a file, relative to the job "
+           "file's folder, which later runs and the tasks of a machine share; "
+           "it has the decoded values of all examples in the end. If the data "
+           "has changed since, the job is refused.")),
        WrittenUnlessDefault(Optional(
            "on_error", Scalar(&Dataset::on_error, &Dataset::set_on_error),
            "What an example that cannot be read does: `fail` ends the job; "

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -121,6 +122,19 @@ absl::Status CheckPartitioner(const v1::Job& job) {
   return absl::OkStatus();
 }
 
+absl::Status CheckCache(const std::string& cache, const Path& path) {
+  if (cache.empty() || cache == kMemoryCache) return absl::OkStatus();
+  const std::string name = std::filesystem::path(cache).filename().string();
+  // Such a name without its folder would mean something else.
+  const bool is_file = !name.empty() && name != "." && name != ".." &&
+                       name != kMemoryCache && name != "none" &&
+                       cache.find('\0') == std::string::npos;
+  if (is_file && !IsRemote(cache)) return absl::OkStatus();
+  return ConfigError(path, absl::StrCat(Excerpt(cache),
+                                        "; expected none, memory or the path "
+                                        "of a file, of another name"));
+}
+
 absl::Status CheckDataset(const v1::Dataset& dataset, const Path& path) {
   if (dataset.source_case() == v1::Dataset::SOURCE_NOT_SET) {
     return ConfigError(path,
@@ -131,11 +145,7 @@ absl::Status CheckDataset(const v1::Dataset& dataset, const Path& path) {
                        "expected fail, since the source is a stream, which "
                        "cannot go on behind an error");
   }
-  if (!dataset.cache().empty() && dataset.cache() != "memory") {
-    return ConfigError(path.Key("cache"),
-                       absl::StrCat(Excerpt(dataset.cache()),
-                                    "; expected memory, or nothing"));
-  }
+  RETURN_IF_ERROR(CheckCache(dataset.cache(), path.Key("cache")));
   if (!v1::AutoShardPolicy_IsValid(dataset.auto_shard_policy())) {
     return ConfigError(
         path.Key("auto_shard_policy"),

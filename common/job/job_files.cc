@@ -46,6 +46,32 @@ absl::Status CheckUrl(const JobFile& file) {
                    "names a folder"));
 }
 
+std::vector<JobFile> CacheFilesOf(const v1::Job& job) {
+  std::vector<JobFile> files;
+  const auto add = [&files](const char* set, const v1::Dataset& dataset) {
+    if (dataset.cache().empty() || dataset.cache() == kMemoryCache) return;
+    files.push_back({Path("data").Key(set).Key("cache"), dataset.cache()});
+  };
+  const v1::Data& data = job.data();
+  if (data.has_train()) add("train", data.train());
+  if (data.has_validation()) add("validation", data.validation());
+  if (data.has_test()) add("test", data.test());
+  return files;
+}
+
+void ChangeCacheFiles(v1::Job& job,
+                      absl::FunctionRef<void(std::string& path)> change) {
+  const auto change_one = [change](v1::Dataset& dataset) {
+    if (dataset.cache().empty() || dataset.cache() == kMemoryCache) return;
+    change(*dataset.mutable_cache());
+  };
+  if (!job.has_data()) return;
+  v1::Data& data = *job.mutable_data();
+  if (data.has_train()) change_one(*data.mutable_train());
+  if (data.has_validation()) change_one(*data.mutable_validation());
+  if (data.has_test()) change_one(*data.mutable_test());
+}
+
 void ChangeFiles(v1::Job& job,
                  absl::FunctionRef<void(std::string& path)> change) {
   FieldsOf(&job).VisitFiles(

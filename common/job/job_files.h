@@ -35,6 +35,17 @@ std::string AbsolutePath(const std::string& job_path, const std::string& path);
 // data.
 absl::Status CheckUrl(const JobFile& file);
 
+// The value of a data set's `cache` that names no file.
+inline constexpr char kMemoryCache[] = "memory";
+
+// The files in which the job keeps examples, and their fields. FilesOf has none
+// of them: they are written, and need not be there.
+std::vector<JobFile> CacheFilesOf(const v1::Job& job);
+
+// Calls `change` with the path of each of CacheFilesOf, to replace it.
+void ChangeCacheFiles(v1::Job& job,
+                      absl::FunctionRef<void(std::string& path)> change);
+
 // Calls `change` with the path of each file, to replace it.
 void ChangeFiles(v1::Job& job,
                  absl::FunctionRef<void(std::string& path)> change);

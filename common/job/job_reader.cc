@@ -85,6 +85,22 @@ void MakePathsAbsolute(const std::string& job_path, v1::Job& job) {
   });
 }
 
+// In a service they stay relative, since the tasks of a job have its folder at
+// different places.
+absl::Status PlaceCacheFiles(const std::string& job_path,
+                             const JobReaderOptions& options, v1::Job& job) {
+  if (options.may_read == nullptr) {
+    ChangeCacheFiles(job, [&job_path](std::string& path) {
+      path = AbsolutePath(job_path, path);
+    });
+    return absl::OkStatus();
+  }
+  ChangeCacheFiles(job, [](std::string& path) {
+    path = fs::path(path).lexically_normal().string();
+  });
+  return CheckCacheFiles(job);
+}
+
 absl::StatusOr<v1::Job> ReadDocument(const Value& document,
                                      const std::string& path,
                                      const JobReaderOptions& options) {
@@ -103,6 +119,7 @@ absl::StatusOr<v1::Job> ReadDocument(const Value& document,
                                 files.end());
   }
   MakePathsAbsolute(path, job);
+  RETURN_IF_ERROR(PlaceCacheFiles(path, options, job));
   if (options.may_read != nullptr) {
     RETURN_IF_ERROR(CheckReadable(job, options.may_read));
   }

@@ -6,8 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/base/relative_path.h"
 #include "common/base/remote_url.h"
 #include "common/config/path.h"
+#include "common/config/value.h"
 
 namespace paceline {
 namespace {
@@ -51,6 +53,19 @@ absl::Status CheckReadable(const v1::Job& job, const FileCheck& may_read) {
     if (!allowed.ok()) {
       return ConfigError(file.field, allowed.message(), allowed.code());
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCacheFiles(const v1::Job& job) {
+  for (const JobFile& file : CacheFilesOf(job)) {
+    if (StaysBelow(file.path)) continue;
+    return ConfigError(
+        file.field,
+        absl::StrCat(Excerpt(file.path),
+                     ": expected a path below the job's folder, since tasks of "
+                     "a service write nowhere else"),
+        absl::StatusCode::kPermissionDenied);
   }
   return absl::OkStatus();
 }

@@ -1,5 +1,6 @@
 // Which files a task of a service may read: those of its job's folder, and
-// those below folders that its daemon opens to jobs.
+// those below folders that its daemon opens to jobs. And which it may write as
+// caches: those of its job's folder.
 #ifndef PACELINE_COMMON_JOB_READABLE_FILES_H_
 #define PACELINE_COMMON_JOB_READABLE_FILES_H_
 
@@ -20,6 +21,11 @@ FileCheck BelowFolders(std::vector<std::string> folders);
 // Asks about each file of the job, relative ones in the current folder. The
 // first error, with the field's path before it.
 absl::Status CheckReadable(const v1::Job& job, const FileCheck& may_read);
+
+// PermissionDenied unless each of CacheFilesOf is a relative path that stays
+// below the job's folder, as far as its text says; whoever opens it follows no
+// links.
+absl::Status CheckCacheFiles(const v1::Job& job);
 
 }  // namespace paceline
 

@@ -185,6 +185,7 @@ MemberOptions TaskProgram::MemberFor(const TaskPlace& place,
   member.start_timeout = start_timeout();
   if (!may_read_.empty()) {
     member.check_job = [folders = may_read_](const v1::Job& job) {
+      RETURN_IF_ERROR(CheckCacheFiles(job));
       return CheckReadable(job, BelowFolders(folders));
     };
   }

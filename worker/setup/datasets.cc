@@ -9,7 +9,9 @@
 #include "common/base/status_macros.h"
 #include "common/config/path.h"
 #include "common/data_source/cached_source.h"
+#include "common/data_source/source_fingerprint.h"
 #include "common/data_source/sources.h"
+#include "common/job/job_files.h"
 #include "common/limits.h"
 
 namespace paceline {
@@ -28,7 +30,9 @@ class Opener {
 
   // `name`: such as "data.train", for errors.
   absl::StatusOr<const DataSource*> Open(const char* name,
-                                         v1::Dataset dataset) {
+                                         const v1::Dataset& named) {
+    // With the files of this machine.
+    v1::Dataset dataset = named;
     ASSIGN_OR_RETURN(FetchedFiles fetched,
                      FetchData(files_, Contents::kFeaturesAndLabels, Path(name),
                                on_progress_, dataset));
@@ -36,10 +40,8 @@ class Opener {
               std::back_inserter(datasets_.files));
     absl::StatusOr<std::unique_ptr<const DataSource>> source =
         fence_.Run([&] { return OpenDataSource(dataset); });
-    // Not inside the fence, which hides how much memory there is.
-    if (source.ok() && !dataset.cache().empty()) {
-      source = CacheInMemory(*std::move(source));
-    }
+    if (!source.ok()) return Annotate(source.status(), name);
+    source = WithCache(named, dataset, *std::move(source));
     if (!source.ok()) return Annotate(source.status(), name);
     datasets_.sources.push_back(*std::move(source));
     return datasets_.sources.back().get();
@@ -66,6 +68,21 @@ class Opener {
   }
 
  private:
+  // Behind the cache that the data set asks for. Not inside the fence, which
+  // hides how much memory there is, and lets nobody write.
+  static absl::StatusOr<std::unique_ptr<const DataSource>> WithCache(
+      const v1::Dataset& named, const v1::Dataset& opened,
+      std::unique_ptr<const DataSource> source) {
+    const std::string& cache = named.cache();
+    if (cache.empty()) return source;
+    if (cache == kMemoryCache) return CacheInMemory(std::move(source));
+    const std::string fingerprint = SourceFingerprint(named, opened, *source);
+    absl::StatusOr<std::unique_ptr<const DataSource>> cached =
+        CacheInFile(std::move(source), cache, fingerprint);
+    if (!cached.ok()) return Annotate(cached.status(), "cache");
+    return cached;
+  }
+
   const ModelArrays model_;
   const RemoteFiles& files_;
   const ReadFence& fence_;

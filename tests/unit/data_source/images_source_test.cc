@@ -178,6 +178,23 @@ TEST_F(ImagesSourceTest, KnowsClassesWithoutReadingImages) {
   }
 }
 
+TEST_F(ImagesSourceTest, VisitsTheFilesOfItsExamples) {
+  const auto files_of = [this](const std::string& fields) {
+    std::vector<std::string> files;
+    (*Open(fields))->VisitFolderFiles([&](const std::string& path) {
+      files.push_back(fs::relative(path, folder_));
+    });
+    return files;
+  };
+  const std::vector<std::string> all = files_of("");
+  ASSERT_EQ(all.size(), 10U);
+  EXPECT_EQ(all[0], "birds/cmyk.jpg");
+  EXPECT_EQ(all[9], "dogs/rgb.png");
+  EXPECT_EQ(files_of("validation_split: 0.2, subset: validation, shuffle: "
+                     "false"),
+            (std::vector<std::string>{all[8], all[9]}));
+}
+
 TEST_F(ImagesSourceTest, RefusesOptionsThatDoNotFit) {
   EXPECT_THAT(ErrorOf("validation_split: 0.2"),
               HasSubstr("`validation_split` and `subset` together"));

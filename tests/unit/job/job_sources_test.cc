@@ -18,7 +18,9 @@ namespace {
 
 using ::google::protobuf::util::MessageDifferencer;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::Pair;
 using ::testing::StartsWith;
 
@@ -79,12 +81,36 @@ TEST(JobSources, SayHowTheyAreRead) {
       "\n    cache: none\n    on_error: fail\n    drop_remainder: false");
   ASSERT_TRUE(defaults.ok()) << defaults.status();
   EXPECT_EQ(JobFingerprint(*defaults), JobFingerprint(*plain));
-  ExpectSourceRefused(source + "\n    cache: /tmp", "10: data.train.cache: ");
   ExpectSourceRefused(source + "\n    on_error: ignore",
                       "10: data.train.on_error: ");
   ExpectSourceRefused(
       "idx: {features: x, labels: y, stream: true}\n    on_error: skip",
       "10: data.train.on_error: ");
+}
+
+TEST(JobSources, SayWhereExamplesAreKept) {
+  const std::string source = "npz: {file: digits.npz}";
+  const auto with = [&](const std::string& cache) {
+    return ReadWithSource(source + "\n    cache: " + cache);
+  };
+  const auto plain = ReadWithSource(source);
+  const auto file = with("sub/../examples.cache");
+  ASSERT_TRUE(file.ok()) << file.status();
+  ExpectReadAgain(*file);
+  const std::string path = file->data().train().cache();
+  EXPECT_THAT(path, StartsWith("/"));
+  EXPECT_THAT(path, EndsWith("/examples.cache"));
+  EXPECT_THAT(path, Not(HasSubstr("sub")));
+  EXPECT_EQ(FieldsAndFiles(*file), FieldsAndFiles(*plain))
+      << "it is no file to look for";
+  EXPECT_EQ(with("/scratch/c")->data().train().cache(), "/scratch/c");
+  EXPECT_EQ(JobFingerprint(*file), JobFingerprint(*plain));
+  EXPECT_EQ(JobFingerprint(*with("memory")), JobFingerprint(*plain));
+  for (const char* wrong : {"3", "''", "sub/", "./memory", "/tmp/none",
+                            "https://host/x", "[a]", "..", "\"a\\0b\""}) {
+    ExpectSourceRefused(source + "\n    cache: " + wrong,
+                        "10: data.train.cache: ");
+  }
 }
 
 TEST(JobSources, SayHowReplicasDivideThem) {

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <string>
 
+#include "absl/status/status.h"
+#include "common/job/job_reader.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -60,6 +62,51 @@ TEST_F(ReadableFilesTest, AnErrorNamesTheFieldTheFileAndTheFolders) {
   EXPECT_THAT(std::string(refused.message()),
               AllOf(StartsWith("data.train.idx.labels: /etc/passwd is outside"),
                     HasSubstr(root_ + "/data")));
+}
+
+TEST_F(ReadableFilesTest, CachesAreBelowTheJobsFolder) {
+  const auto check = [](const std::string& cache) {
+    v1::Job job;
+    job.mutable_data()->mutable_train();
+    job.mutable_data()->mutable_test()->set_cache(cache);
+    return CheckCacheFiles(job);
+  };
+  EXPECT_TRUE(check("").ok());
+  EXPECT_TRUE(check("memory").ok());
+  EXPECT_TRUE(check("examples.cache").ok());
+  EXPECT_TRUE(check("out/examples.cache").ok());
+  for (const std::string& outside :
+       {std::string("../x"), root_ + "/job/x", root_ + "/data/x",
+        std::string("in/../../x"), std::string("in//x")}) {
+    const absl::Status status = check(outside);
+    EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << outside;
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(StartsWith("data.test.cache: "), HasSubstr(outside),
+                      HasSubstr("below the job's folder")));
+  }
+}
+
+TEST_F(ReadableFilesTest, AJobThatIsReadHasThemRelative) {
+  const auto read = [this](const std::string& cache) {
+    JobReaderOptions options;
+    options.check_files = false;
+    options.may_read = check_;
+    return ReadJob(
+        "name: x\nstrategy: mirrored\n"
+        "model: {layers: [{Input: {shape: [1]}}, "
+        "{Dense: {units: 1}}]}\n"
+        "loss: {MeanSquaredError: {}}\noptimizer: SGD\n"
+        "batch_size_per_replica: 1\ndata: {train: {npz: {file: x.npz}, "
+        "cache: " +
+            cache + "}}\n",
+        "job.yaml", {}, options);
+  };
+  const auto job = read("./sub/examples.cache");
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->data().train().cache(), "sub/examples.cache");
+  EXPECT_THAT(std::string(read("/tmp/x").status().message()),
+              HasSubstr("data.train.cache: \"/tmp/x\": expected a path below "
+                        "the job's folder"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // How the replicas of a job divide its training set.
 #include "worker/setup/datasets.h"
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -59,6 +60,12 @@ class DatasetsTest : public testing::Test {
     text.replace(text.find("FILES"), 5,
                  absl::StrCat("[", absl::StrJoin(names, ", "), "]"));
     EXPECT_TRUE(WriteFileAtomically(folder_ + "job.yaml", text).ok());
+    return OpenJob(overrides, workers);
+  }
+
+  // The same of the files and the job that are there.
+  absl::StatusOr<PhaseData> OpenJob(const std::vector<std::string>& overrides,
+                                    int workers = 2) {
     absl::StatusOr<v1::Job> job = ReadJobFile(folder_ + "job.yaml", overrides);
     if (!job.ok()) return job.status();
     absl::StatusOr<JobModel> model = MakeJobModel(*job);
@@ -174,6 +181,41 @@ TEST_F(DatasetsTest, FilesFollowEachOtherUnderParameterServers) {
     }
     EXPECT_THAT(files, SizeIs(Lt(3)));
   }
+}
+
+// The file stays good while the examples stay the same, and no longer.
+TEST_F(DatasetsTest, ACacheFileBelongsToItsExamples) {
+  namespace fs = std::filesystem;
+  const std::string cache = "data.train.cache=examples.cache";
+  const auto error_of = [&](const std::vector<std::string>& overrides) {
+    std::vector<std::string> all = overrides;
+    all.push_back(cache);
+    return std::string(OpenJob(all).status().message());
+  };
+  ASSERT_TRUE(Open({10, 11}, {cache}).ok());
+  ASSERT_TRUE(fs::exists(folder_ + "examples.cache"));
+  EXPECT_EQ(error_of({}), "");
+  // What comes behind the cache.
+  EXPECT_EQ(error_of({"data.train.shuffle=true", "data.train.scale=0.5",
+                      "data.train.on_error=skip", "batch_size_per_replica=4",
+                      "data.train.auto_shard_policy=file",
+                      "data.train.drop_remainder=true"}),
+            "");
+  const auto refusal = testing::AllOf(
+      testing::StartsWith("data.train: cache: " + folder_ + "examples.cache: "),
+      HasSubstr("has the examples of another source"));
+  EXPECT_THAT(error_of({"data.train.csv.na=[nothing]"}), refusal);
+  EXPECT_THAT(error_of({"data.train.csv.file=[1.csv, 0.csv]"}), refusal);
+  EXPECT_THAT(error_of({"data.train.csv.file=0.csv"}), refusal);
+  const auto time = fs::last_write_time(folder_ + "1.csv");
+  fs::last_write_time(folder_ + "1.csv", time + std::chrono::seconds(1));
+  EXPECT_THAT(error_of({}), refusal);
+  fs::last_write_time(folder_ + "1.csv", time);
+  EXPECT_EQ(error_of({}), "");
+  EXPECT_THAT(
+      std::string(OpenJob({"data.train.cache=none/x"}).status().message()),
+      testing::AllOf(testing::StartsWith("data.train: cache: "),
+                     HasSubstr("none/x: No such file or directory")));
 }
 
 }  // namespace
