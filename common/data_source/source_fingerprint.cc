@@ -21,6 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Increment it when a source decodes, or refuses, what it did not before.
+constexpr char kDecoders[] = "1";
+
 // Parts of the hash. Each has its length before it, so that no two lists of
 // parts are hashed alike.
 class Parts {
@@ -115,6 +118,7 @@ std::string SourceFingerprint(const v1::Dataset& named,
                               const v1::Dataset& opened,
                               const DataSource& source) {
   Parts parts;
+  parts.Add(kDecoders);
   parts.Add(SerializeSource(SourceOnly(named)));
   AddFiles(named, opened, parts);
   source.VisitFolderFiles(
@@ -131,6 +135,13 @@ std::string SourceFingerprint(const v1::Dataset& named,
     if (!known) break;
     parts.AddNumber(*known);
   }
+  return parts.Hex();
+}
+
+std::string FilesFingerprint(const v1::Dataset& named,
+                             const v1::Dataset& opened) {
+  Parts parts;
+  AddFiles(named, opened, parts);
   return parts.Hex();
 }
 

@@ -18,9 +18,17 @@ namespace paceline {
 // `named` has the files as the job names them, and `opened`, from which
 // `source` was opened, those of this machine. Looks at the state of each file;
 // blocks on the file system.
+//
+// Whoever reads files whole as they are opened compares FilesFingerprint before
+// and after that: the values may be those of a file that was replaced since.
 std::string SourceFingerprint(const v1::Dataset& named,
                               const v1::Dataset& opened,
                               const DataSource& source);
+
+// The part of it that the files have which the data set names, folders
+// excepted.
+std::string FilesFingerprint(const v1::Dataset& named,
+                             const v1::Dataset& opened);
 
 }  // namespace paceline
 

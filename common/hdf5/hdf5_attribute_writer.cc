@@ -17,7 +17,8 @@ using hdf5::PadTo8;
 constexpr size_t kMinCollectionBytes = 4096;
 // An object's number has 2 bytes.
 constexpr size_t kMaxTexts = 65535;
-constexpr size_t kMaxMessageBytes = 65535;
+// Padded to 8, its size has 2 bytes.
+constexpr size_t kMaxMessageBytes = 65528;
 // Ends at a NUL, or at the end of its bytes.
 constexpr int kNullPadded = 1;
 constexpr int kUtf8 = 1;

@@ -117,8 +117,9 @@ std::vector<Field<Dataset>> DatasetFields() {
            "Pays for images and texts, which are decoded anew otherwise. "
            "`memory`: in each task. A path: in a file, relative to the job "
            "file's folder, which later runs and the tasks of a machine share; "
-           "it has the decoded values of all examples in the end. If the data "
-           "has changed since, the job is refused.")),
+           "it has the decoded values of all examples in the end. If the files "
+           "of the data have other sizes or times of modification since, the "
+           "job is refused.")),
        WrittenUnlessDefault(Optional(
            "on_error", Scalar(&Dataset::on_error, &Dataset::set_on_error),
            "What an example that cannot be read does: `fail` ends the job; "

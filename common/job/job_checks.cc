@@ -7,8 +7,10 @@
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -34,6 +36,7 @@
 #include "common/model/loss_paths.h"
 #include "common/model/objective.h"
 #include "common/strategy/strategy_traits.h"
+#include "google/protobuf/util/message_differencer.h"
 
 namespace paceline {
 namespace {
@@ -189,6 +192,39 @@ absl::Status CheckWeightsField(const v1::Job& job) {
                      "its path");
 }
 
+// What the data set says of its source alone.
+v1::Dataset SourceOf(const v1::Dataset& dataset) {
+  v1::Dataset source;
+  if (dataset.has_idx()) *source.mutable_idx() = dataset.idx();
+  if (dataset.has_other()) *source.mutable_other() = dataset.other();
+  return source;
+}
+
+// Data sets that share a file of a cache must have the same examples.
+absl::Status CheckSharedCaches(const v1::Data& data, const Path& path) {
+  const std::pair<const char*, const v1::Dataset&> sets[] = {
+      {"train", data.train()},
+      {"validation", data.validation()},
+      {"test", data.test()}};
+  std::map<std::string, std::pair<const char*, v1::Dataset>> caches;
+  for (const auto& [name, dataset] : sets) {
+    const std::string& cache = dataset.cache();
+    if (cache.empty() || cache == kMemoryCache) continue;
+    const auto [other, is_new] = caches.try_emplace(
+        std::filesystem::path(cache).lexically_normal().string(), name,
+        SourceOf(dataset));
+    if (is_new || google::protobuf::util::MessageDifferencer::Equals(
+                      other->second.second, SourceOf(dataset))) {
+      continue;
+    }
+    return ConfigError(
+        path.Key(name).Key("cache"),
+        absl::StrCat(Excerpt(cache), ": ", other->second.first,
+                     " has it for another source; expected another file"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckData(const v1::Job& job) {
   const Path path("data");
   const v1::Data& data = job.data();
@@ -209,7 +245,7 @@ absl::Status CheckData(const v1::Job& job) {
   if (data.has_test()) {
     RETURN_IF_ERROR(CheckEvaluated(data.test(), path.Key("test")));
   }
-  return absl::OkStatus();
+  return CheckSharedCaches(data, path);
 }
 
 absl::Status CheckEpochs(const v1::Job& job) {

@@ -13,9 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
+#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/config/json_value.h"
 #include "common/config/value.h"
@@ -179,8 +181,20 @@ absl::Status CannotHave(absl::string_view what) {
       absl::StrCat("a legacy .h5 cannot have ", what, " or a .keras"));
 }
 
+// HDF5's names end at a NUL, and lists of them have 64 KiB.
+absl::Status CheckNameText(const std::string& name) {
+  constexpr size_t kMaxNameBytes = 4096;
+  if (name.size() <= kMaxNameBytes && !absl::StrContains(name, '\0')) {
+    return absl::OkStatus();
+  }
+  return CannotHave(absl::StrCat("the name ", PeerText(name), " of ",
+                                 name.size(), " bytes; expected at most ",
+                                 kMaxNameBytes, " without a NUL"));
+}
+
 absl::Status CheckLayerNames(const ModelTree& model) {
   for (const ModelTree::Child& child : model.children) {
+    RETURN_IF_ERROR(CheckNameText(child.name));
     // In a path of HDF5 it means the group itself.
     if (child.name == ".") {
       return CannotHave("a layer called \".\"; expected another name");
@@ -200,6 +214,7 @@ absl::Status CheckNames(const Graph& graph) {
   }
   std::set<std::string> names;
   for (const VariableSpec& variable : graph.variables) {
+    RETURN_IF_ERROR(CheckNameText(variable.name));
     if (!variable.is_trained() ||
         names.insert(FlatName(variable.name)).second) {
       continue;

@@ -27,6 +27,8 @@ absl::StatusOr<std::unique_ptr<Interrupt>> Interrupt::Watch() {
   // A parent may have left SIGCHLD ignored; then waiting for children would
   // fail.
   signal(SIGCHLD, SIG_DFL);
+  // A write beyond the limit of a file's size fails then, as on a full disk.
+  signal(SIGXFSZ, SIG_IGN);
   const int fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
   if (fd < 0) return absl::ErrnoToStatus(errno, "cannot watch for signals");
   return std::unique_ptr<Interrupt>(new Interrupt(fd));

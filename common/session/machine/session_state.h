@@ -175,24 +175,25 @@ struct Session::State {
   // Whether nothing of the leader's is to be done before the start, and since
   // when the start may take start_timeout.
   bool leader_ready;
+  // All ps have registered; all shards hold their variables.
+  bool shards_requested = false;
+  bool shards_ready = false;
+  // Whether a worker has sent images.
+  bool has_images = false;
   absl::Time start_began;
   std::map<TaskId, Seat> seats;
-  // `shards_requested`: all ps have registered. `shards_deadline`: until when a
-  // ps that cannot be reached is retried. `next_shards_attempt`: when the next
-  // attempt is due, if any. `shards_ready`: all shards hold their variables.
-  bool shards_requested = false;
+  // Until when a ps that cannot be reached is retried, and when the next
+  // attempt is due, if any.
   absl::Time shards_deadline;
   std::optional<absl::Time> next_shards_attempt;
-  bool shards_ready = false;
   absl::Time next_refusal_notice = absl::InfinitePast();
   // The checkpoint for which rank 0 is to copy the variables; "": none.
   std::string snapshot_name;
   // The last order to the workers, and its deadline.
   std::optional<v1::VariablesOrder> order;
   absl::Time order_deadline;
-  // The workers that have sent a trace, and whether one has sent images.
+  // The workers that have sent a trace.
   std::set<TaskId> traced;
-  bool has_images = false;
   // The members that were asked to leave, also once they are gone.
   std::set<TaskId> asked_to_leave;
   // The first of them that the job cannot do without: it ends early.

@@ -111,6 +111,10 @@ TEST(JobSources, SayWhereExamplesAreKept) {
     ExpectSourceRefused(source + "\n    cache: " + wrong,
                         "10: data.train.cache: ");
   }
+  const std::string test = "c\n  test:\n    cache: ./c\n    npz: {file: ";
+  EXPECT_TRUE(with(test + "digits.npz}").ok());
+  EXPECT_THAT(with(test + "other.npz}").status().message(),
+              HasSubstr("data.test.cache: "));
 }
 
 TEST(JobSources, SayHowReplicasDivideThem) {

@@ -403,6 +403,9 @@ TEST_F(ModelWriterTest, RefusesWhatALegacyFileCannotHave) {
                         "another name or a .keras"));
   EXPECT_THAT(refusal("[Input: {shape: [3]}, Dense: {units: 1, name: .}]"),
               HasSubstr("a layer called \".\""));
+  EXPECT_THAT(refusal("[Input: {shape: [3]}, Dense: {units: 1, name: " +
+                      std::string(70'000, 'x') + "}]"),
+              HasSubstr("of 70000 bytes; expected at most 4096"));
   EXPECT_THAT(
       refusal(absl::StrCat("[Input: {shape: [3]}, ", ModelWith("a", "one_same"),
                            ", ", ModelWith("a_one", "same"), "]")),
