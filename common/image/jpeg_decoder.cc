@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "common/base/status_macros.h"
 #include "common/image/image_limits.h"
+#include "common/image/jpeg_huffman.h"
 
 // clang-format off
 #include "jpeglib.h"
@@ -25,6 +26,7 @@ struct JpegState {
   jpeg_source_mgr source;
   jpeg_progress_mgr progress;
   std::jmp_buf on_error;
+  JpegHuffmanDecoder huffman = {};
   bool is_created = false;
   size_t bytes = 0;
   char message[JMSG_LENGTH_MAX];
@@ -171,6 +173,7 @@ absl::Status DecodeOrJump(JpegState& state, int channels, PixelBuffer& pixels) {
   jpeg.dct_method = JDCT_IFAST;
   jpeg.do_fancy_upsampling = TRUE;
   jpeg_start_decompress(&jpeg);
+  UseHuffmanDecoder(jpeg, state.huffman);
   pixels.Resize({jpeg.output_height, jpeg.output_width}, channels);
   if (is_cmyk) {
     ReadCmykRows(jpeg, pixels);
