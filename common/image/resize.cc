@@ -25,12 +25,21 @@ void Resizer::SetFrom(ImageSize from) {
   if (from.width != from_.width) {
     columns_.Compute(interpolation_, from.width, to_.width);
     ComputeColumns();
-    row_.resize(from.width * channels_);
+    row_.resize(from.width * channels_ + 1);
   }
   from_ = from;
 }
 
 void Resizer::ComputeColumns() {
+  blends_.clear();
+  if (channels_ == 3 && columns_.taps() == 2) {
+    for (int64_t x = 0; x < to_.width; ++x) {
+      const auto low = static_cast<int32_t>(columns_.first(x) * channels_);
+      const float* const weights = columns_.weights(x);
+      blends_.push_back({low, low + 3, weights[0], weights[1]});
+    }
+    return;
+  }
   const int64_t count = to_.width * channels_;
   weights_.resize(columns_.taps() * count);
   for (int64_t x = 0; x < to_.width; ++x) {
@@ -71,6 +80,10 @@ void Resizer::ResizeRows(const T* in, int64_t row_stride, float* out) {
       for (int64_t t = 1; t < rows_.taps(); ++t) {
         AddRow(first + t * row_stride, weights[t], in_count, row_.data());
       }
+    }
+    if (!blends_.empty()) {
+      BlendRgb(row_.data(), blends_.data(), to_.width, out);
+      continue;
     }
     if (columns_.taps() == 2) {
       BlendColumns(row_.data(), offsets_.data(), channels_, weights_.data(),

@@ -8,6 +8,7 @@
 #include "common/image/axis_weights.h"
 #include "common/image/image_size.h"
 #include "common/image/interpolation.h"
+#include "common/image/resize_kernels.h"
 
 namespace paceline {
 
@@ -50,7 +51,9 @@ class Resizer {
   // the weights: [taps, elements].
   std::vector<int32_t> offsets_;
   std::vector<float> weights_;
-  // An output row before its columns are resized.
+  // The same for RGB pixels that are sums of two; otherwise empty.
+  std::vector<PixelBlend> blends_;
+  // An output row before its columns are resized, and one element more.
   std::vector<float> row_;
 };
 
