@@ -58,8 +58,13 @@ AffineTransform::AffineTransform(const ImageLayout& image, FillMode mode,
     : image_(image),
       mode_(mode),
       interpolation_(interpolation),
-      fill_(image.row_size(), fill),
-      columns_(image.width) {}
+      fill_(image.row_size() + 1, fill),
+      columns_(image.width),
+      blends_(image.channels == 3 ? image.width : 0),
+      last_row_(image.row_size() + 1) {
+  beyond_edge_.reserve(image.width);
+  for (BlendedColumns& each : blended_) each.pixels.resize(image.row_size());
+}
 
 // As TensorFlow, in float32, at the edges too.
 float AffineTransform::MapInside(float coordinate, int64_t length) const {
@@ -133,19 +138,71 @@ void AffineTransform::Apply(const AffineMatrix& matrix, const float* in,
   }
 }
 
+void AffineTransform::ComputeColumns(const AffineMatrix& matrix) {
+  beyond_edge_.clear();
+  for (int64_t column = 0; column < image_.width; ++column) {
+    const Neighbours x = NeighboursOf(
+        matrix.x_x * static_cast<float>(column) + matrix.x_0, image_.width);
+    columns_[column] = x;
+    if (blends_.empty()) continue;
+    const int64_t low = std::max(x.low, int64_t{0});
+    const int64_t high = x.high < 0 ? low : x.high;
+    blends_[column] = {static_cast<int32_t>(3 * low),
+                       static_cast<int32_t>(3 * high), x.low_share,
+                       x.high_share};
+    if (x.low < 0 || (x.high < 0 && x.high_share != 0)) {
+      beyond_edge_.push_back(column);
+    }
+  }
+}
+
+void AffineTransform::BlendColumnsOf(const float* in, int64_t row, float* out) {
+  const float* const pixels =
+      row < 0 ? fill_.data() : in + row * image_.row_size();
+  const auto blend = [&](int64_t column) {
+    const Neighbours& x = columns_[column];
+    const float* const low = PixelAt(pixels, x.low);
+    const float* const high = PixelAt(pixels, x.high);
+    for (int64_t c = 0; c < image_.channels; ++c) {
+      out[column * image_.channels + c] =
+          x.low_share * low[c] + x.high_share * high[c];
+    }
+  };
+  if (blends_.empty()) {
+    for (int64_t column = 0; column < image_.width; ++column) blend(column);
+    return;
+  }
+  const float* readable = pixels;
+  if (row == image_.height - 1) {
+    std::copy_n(pixels, image_.row_size(), last_row_.data());
+    readable = last_row_.data();
+  }
+  BlendRgb(readable, blends_.data(), image_.width, out);
+  for (const int64_t column : beyond_edge_) blend(column);
+}
+
+const float* AffineTransform::BlendedRow(const float* in, int64_t row,
+                                         int64_t kept) {
+  for (const BlendedColumns& each : blended_) {
+    if (each.row == row) return each.pixels.data();
+  }
+  BlendedColumns& replaced = blended_[blended_[0].row == kept ? 1 : 0];
+  BlendColumnsOf(in, row, replaced.pixels.data());
+  replaced.row = row;
+  return replaced.pixels.data();
+}
+
 void AffineTransform::ApplyByAxis(const AffineMatrix& matrix, const float* in,
                                   float* out) {
-  for (int64_t column = 0; column < image_.width; ++column) {
-    columns_[column] = NeighboursOf(
-        matrix.x_x * static_cast<float>(column) + matrix.x_0, image_.width);
-  }
+  ComputeColumns(matrix);
+  for (BlendedColumns& each : blended_) each.row = kNoRow;
   for (int64_t row = 0; row < image_.height; ++row) {
     const Neighbours y = NeighboursOf(
         matrix.y_y * static_cast<float>(row) + matrix.y_0, image_.height);
-    for (const Neighbours& x : columns_) {
-      Blend(in, x, y, out);
-      out += image_.channels;
-    }
+    const float* const low = BlendedRow(in, y.low, y.high);
+    const float* const high = BlendedRow(in, y.high, y.low);
+    BlendRows(low, high, y.low_share, y.high_share, image_.row_size(), out);
+    out += image_.row_size();
   }
 }
 

@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "common/config/codec.h"
 #include "common/data_step/image_layout.h"
+#include "common/image/resize_kernels.h"
 
 namespace paceline {
 
@@ -69,16 +70,35 @@ class AffineTransform {
   const float* PixelAt(const float* row, int64_t x) const;
   void Blend(const float* in, const Neighbours& x, const Neighbours& y,
              float* out) const;
-  // For a matrix that keeps rows and columns.
+  // For a matrix that keeps rows and columns: each row of the input is blended
+  // along its columns once, and these rows are blended.
   void ApplyByAxis(const AffineMatrix& matrix, const float* in, float* out);
+  void ComputeColumns(const AffineMatrix& matrix);
+  void BlendColumnsOf(const float* in, int64_t row, float* out);
+  // The row of the input, -1 for fill values, with its columns blended. Does
+  // not take the place of row `kept`.
+  const float* BlendedRow(const float* in, int64_t row, int64_t kept);
 
   ImageLayout image_;
   FillMode mode_ = FillMode::kReflect;
   AffineInterpolation interpolation_ = AffineInterpolation::kBilinear;
-  // A row of fill values.
+  // A row of fill values, and one more.
   std::vector<float> fill_;
   // Of each column of the output.
   std::vector<Neighbours> columns_;
+  // The same for RGB pixels. Columns of which a neighbour is beyond the edge
+  // have another one in its place here, and are listed.
+  std::vector<PixelBlend> blends_;
+  std::vector<int64_t> beyond_edge_;
+  // The last row of the input, and one element more.
+  std::vector<float> last_row_;
+  // The rows that were blended last.
+  static constexpr int64_t kNoRow = -2;
+  struct BlendedColumns {
+    int64_t row = kNoRow;
+    std::vector<float> pixels;
+  };
+  BlendedColumns blended_[2];
 };
 
 }  // namespace paceline
