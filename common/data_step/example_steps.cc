@@ -1,6 +1,7 @@
 #include "common/data_step/example_steps.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -108,14 +109,20 @@ absl::StatusOr<const Example*> ExampleSteps::Apply(const Example& example,
 absl::Status ExampleSteps::ApplyChain(const ExamplePass& pass, Chain& chain,
                                       Elements& values) {
   if (chain.steps.empty()) return absl::OkStatus();
-  float* in = chain.memory[0].data();
-  float* out = chain.memory[1].data();
-  ConvertScaled(values, 1.0F, in);
+  float* out = chain.memory[0].data();
+  float* other = chain.memory[1].data();
+  const auto* in = reinterpret_cast<const float*>(values.data);
+  if (values.type != ElementType::kFloat32 ||
+      reinterpret_cast<uintptr_t>(values.data) % alignof(float) != 0) {
+    ConvertScaled(values, 1.0F, other);
+    in = other;
+  }
   for (const PlacedStep& each : chain.steps) {
     StepRandom random(pass, each.place);
     const absl::Status status = each.step->Apply(in, out, random);
     if (!status.ok()) return Annotate(status, NameOf(*each.step, each.place));
-    std::swap(in, out);
+    in = out;
+    std::swap(out, other);
   }
   values = {ElementType::kFloat32, reinterpret_cast<const std::byte*>(in),
             chain.steps.back().size};

@@ -4,6 +4,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/config/field_table.h"
+#include "common/data_step/contrast_kernels.h"
 #include "common/data_step/step_fields.h"
 
 namespace paceline {
@@ -40,6 +41,23 @@ void RandomContrastStep::Adjust(float contrast, const float* in,
   const int64_t channels = image_.channels;
   const auto low = static_cast<float>(value_range.low);
   const auto high = static_cast<float>(value_range.high);
+  if (kContrastLanes % channels == 0) {
+    // Lane i is of channel i % channels.
+    double sums[kContrastLanes] = {};
+    const int64_t whole = image_.size() / kContrastLanes * kContrastLanes;
+    AddToLanes(in, whole, sums);
+    for (int64_t i = whole; i < image_.size(); ++i) sums[i - whole] += in[i];
+    float means[kContrastLanes];
+    for (int64_t c = 0; c < channels; ++c) {
+      double sum = 0;
+      for (int64_t i = c; i < kContrastLanes; i += channels) sum += sums[i];
+      const auto mean =
+          static_cast<float>(sum / static_cast<double>(image_.pixels()));
+      for (int64_t i = c; i < kContrastLanes; i += channels) means[i] = mean;
+    }
+    AdjustContrast(in, image_.size(), means, contrast, low, high, out);
+    return;
+  }
   for (int64_t c = 0; c < channels; ++c) {
     double sum = 0;
     for (int64_t i = c; i < image_.size(); i += channels) sum += in[i];

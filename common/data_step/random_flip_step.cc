@@ -7,6 +7,32 @@
 #include "common/data_step/step_fields.h"
 
 namespace paceline {
+namespace {
+
+// Copies a row from its end to its begin.
+template <int64_t kChannels>
+void CopyMirrored(const float* row, int64_t width, float* out) {
+  for (int64_t x = 0; x < width; ++x) {
+    std::copy_n(row + (width - 1 - x) * kChannels, kChannels,
+                out + x * kChannels);
+  }
+}
+
+void CopyMirrored(const float* row, const ImageLayout& image, float* out) {
+  switch (image.channels) {
+    case 1:
+      return CopyMirrored<1>(row, image.width, out);
+    case 3:
+      return CopyMirrored<3>(row, image.width, out);
+    default:
+      break;
+  }
+  for (int64_t x = image.width - 1; x >= 0; --x) {
+    out = std::copy_n(row + x * image.channels, image.channels, out);
+  }
+}
+
+}  // namespace
 
 absl::Span<const EnumName<FlipMode>> EnumNames(FlipMode) {
   static constexpr EnumName<FlipMode> kNames[] = {
@@ -43,18 +69,16 @@ absl::Status RandomFlipStep::Apply(const float* in, float* out,
 }
 
 void RandomFlipStep::Flip(const float* in, float* out) const {
-  const int64_t channels = image_.channels;
   for (int64_t y = 0; y < image_.height; ++y) {
     const int64_t from =
         mode == FlipMode::kHorizontal ? y : image_.height - 1 - y;
     const float* row = in + from * image_.row_size();
     if (mode == FlipMode::kVertical) {
-      out = std::copy_n(row, image_.row_size(), out);
-      continue;
+      std::copy_n(row, image_.row_size(), out);
+    } else {
+      CopyMirrored(row, image_, out);
     }
-    for (int64_t x = image_.width - 1; x >= 0; --x) {
-      for (int64_t c = 0; c < channels; ++c) *out++ = row[x * channels + c];
-    }
+    out += image_.row_size();
   }
 }
 
