@@ -16,6 +16,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "common/base/freed_memory.h"
 #include "common/config/path.h"
 #include "common/config/yaml_reader.h"
 #include "common/data_source/sources.h"
@@ -104,6 +105,8 @@ void Run(const std::string& text, int64_t batch_size, int readers) {
 
 int main(int argc, char** argv) {
   google::InitGoogleLogging(argv[0]);
+  // As a worker does.
+  paceline::KeepFreedMemory();
   CHECK_EQ(argc, 4) << "batch_benchmark DATASET BATCH_SIZE READERS";
   int64_t batch_size = 0;
   int readers = 0;

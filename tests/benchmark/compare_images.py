@@ -1,11 +1,13 @@
 """Images a second from a folder of JPEGs, on all cores: ours, tf.data's and torchvision's.
 
     compare_images.py --tensorflow-python VENV/bin/python [--torch-python VENV/bin/python]
-                      [--pairs 5] [--images 1000] [--only plain]
+                      [--pairs 5] [--images 1000] [--only plain] [--cpu]
 
 The images are 500 x 375, made of Fashion-MNIST's and noise, 60 to 110 KB each, as those of
 ImageNet are. Each run makes a pass that is not timed and one that is. Of each peer the
-fastest of its ways counts (peers/tensorflow_images.py, peers/torch_images.py).
+fastest of its ways counts (peers/tensorflow_images.py, peers/torch_images.py). With --cpu,
+seconds are those of CPU of all threads, so that other work on the machine counts little; ours
+reads with one thread then, and torchvision, which reads in processes, is left out.
 """
 
 import argparse
@@ -62,24 +64,25 @@ def run(*command):
     return json.loads(finished.stdout.splitlines()[-1])
 
 
-def our_rate(benchmark, kind, folder):
+def our_rate(arguments, kind, folder):
     side, steps = STEPS[kind]
     dataset = f"{{images: {{folder: {folder}, image_size: [{side}, {side}]}}{steps}}}"
-    result = run(benchmark, dataset, BATCH_SIZE, os.cpu_count())
-    return result["examples"] / result["seconds"]
+    result = run(arguments.benchmark, dataset, BATCH_SIZE, 1 if arguments.cpu else os.cpu_count())
+    return result["examples"] / result["cpu_seconds" if arguments.cpu else "seconds"]
 
 
 def compare(arguments, kind, folder):
     """Rates of each run by reader."""
     rates = {"ours": [], "tf.data": []}
     peers = {"tf.data": (arguments.tensorflow_python, "tensorflow_images.py")}
-    if arguments.torch_python:
+    if arguments.torch_python and not arguments.cpu:
         rates["torchvision"] = []
         peers["torchvision"] = (arguments.torch_python, "torch_images.py")
     for _ in range(arguments.pairs):
-        rates["ours"].append(our_rate(arguments.benchmark, kind, folder))
+        rates["ours"].append(our_rate(arguments, kind, folder))
         for name, (python, script) in peers.items():
-            ways = run(python, f"{peer_process.HERE}/peers/{script}", kind, folder, SIDE, BATCH_SIZE)
+            clock = [] if name == "torchvision" else ["cpu" if arguments.cpu else "seconds"]
+            ways = run(python, f"{peer_process.HERE}/peers/{script}", kind, folder, SIDE, BATCH_SIZE, *clock)
             print(f"{kind}, {name}: {ways}", file=sys.stderr)
             rates[name].append(max(ways.values()))
     return rates
@@ -93,6 +96,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--images", type=int, default=1000)
     parser.add_argument("--only", choices=STEPS, default=None)
+    parser.add_argument("--cpu", action="store_true", help="seconds of CPU")
     parser.add_argument("--write", help=argparse.SUPPRESS)
     parser.add_argument("--classes", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -102,7 +106,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         write(arguments.tensorflow_python, folder, arguments.images)
         print(f"Median (quartiles) of {arguments.pairs} interleaved runs\n")
-        print("| work | reader | images a second | ours over it |\n|---|---|---|---|")
+        unit = "images a second of CPU" if arguments.cpu else "images a second"
+        print(f"| work | reader | {unit} | ours over it |\n|---|---|---|---|")
         for kind in [arguments.only] if arguments.only else STEPS:
             rates = compare(arguments, kind, folder)
             for reader, values in rates.items():
