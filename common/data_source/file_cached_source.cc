@@ -44,7 +44,7 @@ class FileCacheReader : public ExampleReader {
       case CacheSlot::Content::kNothing:
         break;
     }
-    const absl::StatusOr<const Example*> read = inner_->Read(index);
+    absl::StatusOr<const Example*> read = inner_->Read(index);
     if (!read.ok()) {
       Remember(index, read.status());
       return read;

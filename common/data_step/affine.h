@@ -3,6 +3,7 @@
 #ifndef PACELINE_COMMON_DATA_STEP_AFFINE_H_
 #define PACELINE_COMMON_DATA_STEP_AFFINE_H_
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -98,7 +99,7 @@ class AffineTransform {
     int64_t row = kNoRow;
     std::vector<float> pixels;
   };
-  BlendedColumns blended_[2];
+  std::array<BlendedColumns, 2> blended_;
 };
 
 }  // namespace paceline
