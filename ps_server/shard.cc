@@ -430,14 +430,21 @@ void Shard::WriteCheckpoint(const v1::WriteCheckpointRequest& request,
 }
 
 void Shard::Remember(const std::string& checkpoint, const ShardFile& file) {
-  MutexLock lock(mutex_);
-  for (auto it = written_.begin(); it != written_.end();) {
-    std::error_code error;
-    const bool is_there = std::filesystem::exists(
-        absl::StrCat(checkpoint_folder_, "/", it->first, "/", file_name_),
-        error);
-    it = is_there ? std::next(it) : written_.erase(it);
+  std::map<std::string, std::string> paths;
+  {
+    MutexLock lock(mutex_);
+    for (const auto& [name, _] : written_) {
+      paths[name] =
+          absl::StrCat(checkpoint_folder_, "/", name, "/", file_name_);
+    }
   }
+  // Without the lock, since a file system may be slow.
+  std::erase_if(paths, [](const auto& path) {
+    std::error_code error;
+    return std::filesystem::exists(path.second, error);
+  });
+  MutexLock lock(mutex_);
+  for (const auto& [gone, _] : paths) written_.erase(gone);
   written_[checkpoint] = file;
 }
 

@@ -37,7 +37,8 @@ template <typename From>
 bool IsClassId(From value, const ClassIds& ids) {
   if constexpr (std::is_floating_point_v<From>) {
     // Outside of these, not every number fits int64.
-    constexpr From kLimit = std::numeric_limits<int32_t>::max();
+    constexpr auto kLimit =
+        static_cast<From>(std::numeric_limits<int32_t>::max());
     return value >= -kLimit && value <= kLimit && std::trunc(value) == value &&
            ids.contains(static_cast<int64_t>(value));
   } else {

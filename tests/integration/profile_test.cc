@@ -215,7 +215,17 @@ TEST(ProfileFilesTest, ATraceThatCannotBeWrittenEndsTheJob) {
   Process run = job.Run(Sets({"strategy=mirrored", "cluster={worker: 1}",
                               Board("profile_batch: 2"), "epochs=200"}));
   EXPECT_EQ(run.Wait(kJobLimit), 1) << run.Errors();
-  EXPECT_THAT(run.Errors(), HasSubstr("a callback failed: "));
+  EXPECT_THAT(run.Errors(), HasSubstr("a callback failed: TensorBoard: "));
+  EXPECT_THAT(run.Errors(), HasSubstr("board/plugins"));
+}
+
+TEST(ProfileFilesTest, ATraceThatCannotBeWrittenAfterTheEndFailsTheJob) {
+  SmallJob job;
+  std::filesystem::create_directories(job.output_dir() + "/board");
+  WriteText(job.output_dir() + "/board/plugins", "a file");
+  Process run = job.Run(Sets({"strategy=mirrored", "cluster={worker: 1}",
+                              Board("profile_batch: [2, 1000]"), "epochs=2"}));
+  EXPECT_EQ(run.Wait(kJobLimit), 1) << run.Errors();
   EXPECT_THAT(run.Errors(), HasSubstr("board/plugins"));
 }
 

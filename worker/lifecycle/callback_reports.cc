@@ -69,9 +69,9 @@ void CallbackReports::EndTrace() {
   // Others may have taken all of these steps.
   if (trace.spans.empty()) return;
   LOG_IF(WARNING, trace.dropped_spans > 0)
-      << "the trace lacks " << trace.dropped_spans
-      << " spans; expected at most " << kMaxTraceSpans
-      << ": fewer steps in profile_batch give a whole one";
+      << "the trace lacks " << trace.dropped_spans << " spans: it has at most "
+      << kMaxTraceSpans << " of them, with " << kMaxTraceNames << " names, on "
+      << kMaxTraceLanes << " lanes of a replica or a server";
   member_.ReportTrace(ToProto(trace));
 }
 

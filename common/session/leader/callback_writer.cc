@@ -73,12 +73,16 @@ absl::Status CallbackWriter::CarryOut(const WriteModelGraph& write) {
 }
 
 absl::Status CallbackWriter::CarryOut(const WriteImages& write) {
-  return event_files_.WriteImages(PathOf(write.folder), write.step, write.tag,
-                                  write.images.size, write.images.images);
+  return Annotate(
+      event_files_.WriteImages(PathOf(write.folder), write.step, write.tag,
+                               write.images.size, write.images.images),
+      "TensorBoard");
 }
 
 absl::Status CallbackWriter::CarryOut(const WriteTrace& write) {
-  return trace_files_.Write(PathOf(write.folder), write.task, *write.trace);
+  return Annotate(
+      trace_files_.Write(PathOf(write.folder), write.task, *write.trace),
+      "TensorBoard");
 }
 
 absl::Status CallbackWriter::CarryOut(const RunCommand& run) {

@@ -12,7 +12,7 @@ namespace {
 
 // Size of a trace, or of the images of the first batch, as a request, in bytes.
 // A trace has up to 3 MB of spans and 1 MB of texts, images have up to 4 MiB.
-constexpr size_t kMaxTraceMessageBytes = size_t{8} << 20;
+constexpr size_t kMaxTraceMessageBytes = size_t{5} << 20;
 
 using Done = std::function<void(const absl::Status&)>;
 

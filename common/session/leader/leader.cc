@@ -329,6 +329,8 @@ Outcome Leader::Run(const std::function<void()>& poll) {
     ShowProgress();
   }
   health_.EndBeats();
+  // Traces come after the end, too.
+  if (outcome_.status.ok()) outcome_.status = callbacks_status_;
   if (outcome_.status.ok()) posts_.Finish();
   session_.Close();
   model_saver_.Close();

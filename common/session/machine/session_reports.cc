@@ -23,6 +23,9 @@ absl::StatusOr<Place*> Session::State::FindReporter(const v1::Member& member,
 }
 
 bool Session::State::AwaitsTrace(const Place& place) const {
+  // Who has had no lease has nothing to send.
+  const auto seat = seats.find(place.id);
+  if (seat == seats.end() || seat->second.request == 0) return false;
   return outcome && outcome->ok() && place.rank >= 0 &&
          options.evaluate_checkpoint.empty() && options.callbacks != nullptr &&
          options.callbacks->traced_steps().is_on() &&

@@ -242,13 +242,14 @@ void Member::ReportCheckpoint(const std::string& name,
 
 void Member::ReportTrace(v1::ReportTraceRequest report) {
   *report.mutable_member() = self_;
-  Deliver(
-      [&] { return client_.ReportTrace(report, heartbeat_timeout_).status(); });
+  DeliverForCallbacks("a trace", [&] {
+    return client_.ReportTrace(report, heartbeat_timeout_).status();
+  });
 }
 
 void Member::ReportImages(v1::ReportImagesRequest report) {
   *report.mutable_member() = self_;
-  Deliver([&] {
+  DeliverForCallbacks("images of the first batch", [&] {
     return client_.ReportImages(report, heartbeat_timeout_).status();
   });
 }
@@ -256,6 +257,18 @@ void Member::ReportImages(v1::ReportImagesRequest report) {
 void Member::SendReport(const v1::ReportCheckpointRequest& request) {
   Deliver([&] {
     return client_.ReportCheckpoint(request, heartbeat_timeout_).status();
+  });
+}
+
+void Member::DeliverForCallbacks(absl::string_view what,
+                                 absl::FunctionRef<absl::Status()> send) {
+  const absl::Time deadline = MonotonicNow() + 2 * heartbeat_timeout_;
+  Deliver([&]() -> absl::Status {
+    const absl::Status status = send();
+    if (!IsTransient(status) || MonotonicNow() < deadline) return status;
+    return absl::FailedPreconditionError(
+        absl::StrCat("the leader did not take ", what,
+                     ", which is lost: ", status.message()));
   });
 }
 

@@ -143,6 +143,10 @@ class Member {
   void SendReport(const v1::ReportCheckpointRequest& request);
   // Sends a report by `send` until it has arrived, or the task leaves.
   void Deliver(absl::FunctionRef<absl::Status()> send);
+  // The same of what the job can do without: gives up in time, with a warning,
+  // before the leader takes the worker for stalled. `what`: "a trace".
+  void DeliverForCallbacks(absl::string_view what,
+                           absl::FunctionRef<absl::Status()> send);
   // Carries out an order, unless it has done so before, and reports it.
   absl::Status CarryOut(const v1::VariablesOrder& order,
                         const ChangeVariables& change_variables);

@@ -256,6 +256,7 @@ TEST_F(SessionReportsTest, AWorkerWithATraceLearnsOfTheEndByItsLease) {
   ASSERT_TRUE(session_->ended());
   EXPECT_FALSE(Beat(kWorker0)->stop());
   EXPECT_TRUE(Beat(kPs0)->stop());
+  EXPECT_TRUE(Beat(kWorker1)->stop()) << "it had no lease";
   const auto answer = TryAcquire(kWorker0, requests_[kWorker0] + 1);
   ASSERT_TRUE(answer.ok() && answer->has_value());
   EXPECT_EQ((*answer)->verdict(), v1::AcquireLeaseResponse::VERDICT_DONE);
