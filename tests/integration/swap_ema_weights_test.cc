@@ -122,8 +122,9 @@ int CountSwaps(const SmallJob& job) {
 }
 
 // A program kills the leader, its parent, before the validation of the second
-// epoch: once the averages are in the place of the variables. The validation
-// waits for the program.
+// epoch: once the averages are in the place of the variables, and the
+// checkpoint of the first epoch is written. The validation waits for the
+// program.
 TEST(SwapEmaWeightsTest, AJobThatIsKilledBetweenTheSwapsGoesOnAsIfItWereNot) {
   for (const std::vector<std::string>& changes :
        {std::vector<std::string>{"strategy=mirrored", "cluster={worker: 1}"},
@@ -141,6 +142,9 @@ TEST(SwapEmaWeightsTest, AJobThatIsKilledBetweenTheSwapsGoesOnAsIfItWereNot) {
                             job.output_dir(),
                             "/logs/* | grep -c 'swapped the variables') -ge 3 "
                             "]; do sleep 0.05; done\n"
+                            "    until ls ",
+                            job.output_dir(),
+                            "/checkpoint/*/manifest.json; do sleep 0.05; done\n"
                             "    kill -9 $PPID\n"
                             "  fi ;;\n"
                             "esac\n")

@@ -223,7 +223,7 @@ TEST(CheckFitsTest, AsksForTheClassesOfEachOutput) {
   const DescribedSource source({Alone({2, 3})},
                                {Named("a", {}), Named("b", {})});
   const auto model = [](int64_t a, int64_t b) {
-    return ModelArrays{kImages.inputs, {{"b", {}, b}, {"a", {}, a}}};
+    return ModelArrays{kImages.inputs, {{"b", {}, {b}}, {"a", {}, {a}}}};
   };
   EXPECT_TRUE(CheckFits(source, model(10, 12)).ok());
   ExpectRefused(source, model(9, 10), "/d.npz: a: classes");
