@@ -52,11 +52,8 @@ std::string SerializeSource(const v1::Dataset& dataset) {
   return bytes;
 }
 
-// What the data set says of its source, without paths.
-v1::Dataset SourceOnly(const v1::Dataset& dataset) {
-  v1::Dataset source;
-  if (dataset.has_idx()) *source.mutable_idx() = dataset.idx();
-  if (dataset.has_other()) *source.mutable_other() = dataset.other();
+v1::Dataset SourceWithoutPaths(const v1::Dataset& dataset) {
+  v1::Dataset source = SourceOnly(dataset);
   VisitSourceFiles(source, Contents::kFeaturesAndLabels, Path(),
                    [](const Path& /*field*/, std::string& file) {
                      file = file.ends_with('/') ? "folder/" : "file";
@@ -119,7 +116,7 @@ std::string SourceFingerprint(const v1::Dataset& named,
                               const DataSource& source) {
   Parts parts;
   parts.Add(kDecoders);
-  parts.Add(SerializeSource(SourceOnly(named)));
+  parts.Add(SerializeSource(SourceWithoutPaths(named)));
   AddFiles(named, opened, parts);
   source.VisitFolderFiles(
       [&parts](const std::string& path) { AddState(path, parts); });

@@ -173,6 +173,13 @@ std::vector<ClassReference> SourceReferences() {
   return ReferencesOf(Sources());
 }
 
+v1::Dataset SourceOnly(const v1::Dataset& dataset) {
+  v1::Dataset source;
+  if (dataset.has_idx()) *source.mutable_idx() = dataset.idx();
+  if (dataset.has_other()) *source.mutable_other() = dataset.other();
+  return source;
+}
+
 bool IsStream(const v1::Dataset& dataset) {
   return std::any_of(
       Sources().begin(), Sources().end(),

@@ -26,6 +26,9 @@ std::string SourceExamples();
 // The references of all kinds of sources.
 std::vector<ClassReference> SourceReferences();
 
+// What the data set says of its source alone: not of steps, order, and so on.
+v1::Dataset SourceOnly(const v1::Dataset& dataset);
+
 // Whether the data set is read sequentially, so that it cannot be shuffled.
 bool IsStream(const v1::Dataset& dataset);
 

@@ -192,14 +192,6 @@ absl::Status CheckWeightsField(const v1::Job& job) {
                      "its path");
 }
 
-// What the data set says of its source alone.
-v1::Dataset SourceOf(const v1::Dataset& dataset) {
-  v1::Dataset source;
-  if (dataset.has_idx()) *source.mutable_idx() = dataset.idx();
-  if (dataset.has_other()) *source.mutable_other() = dataset.other();
-  return source;
-}
-
 // Data sets that share a file of a cache must have the same examples.
 absl::Status CheckSharedCaches(const v1::Data& data, const Path& path) {
   const std::pair<const char*, const v1::Dataset&> sets[] = {
@@ -208,13 +200,13 @@ absl::Status CheckSharedCaches(const v1::Data& data, const Path& path) {
       {"test", data.test()}};
   std::map<std::string, std::pair<const char*, v1::Dataset>> caches;
   for (const auto& [name, dataset] : sets) {
+    if (!HasCacheFile(dataset)) continue;
     const std::string& cache = dataset.cache();
-    if (cache.empty() || cache == kMemoryCache) continue;
     const auto [other, is_new] = caches.try_emplace(
         std::filesystem::path(cache).lexically_normal().string(), name,
-        SourceOf(dataset));
+        SourceOnly(dataset));
     if (is_new || google::protobuf::util::MessageDifferencer::Equals(
-                      other->second.second, SourceOf(dataset))) {
+                      other->second.second, SourceOnly(dataset))) {
       continue;
     }
     return ConfigError(

@@ -12,6 +12,10 @@
 
 namespace paceline {
 
+bool HasCacheFile(const v1::Dataset& dataset) {
+  return !dataset.cache().empty() && dataset.cache() != kMemoryCache;
+}
+
 std::vector<JobFile> FilesOf(const v1::Job& job) {
   std::vector<JobFile> files;
   v1::Job visited = job;
@@ -49,7 +53,7 @@ absl::Status CheckUrl(const JobFile& file) {
 std::vector<JobFile> CacheFilesOf(const v1::Job& job) {
   std::vector<JobFile> files;
   const auto add = [&files](const char* set, const v1::Dataset& dataset) {
-    if (dataset.cache().empty() || dataset.cache() == kMemoryCache) return;
+    if (!HasCacheFile(dataset)) return;
     files.push_back({Path("data").Key(set).Key("cache"), dataset.cache()});
   };
   const v1::Data& data = job.data();
@@ -62,7 +66,7 @@ std::vector<JobFile> CacheFilesOf(const v1::Job& job) {
 void ChangeCacheFiles(v1::Job& job,
                       absl::FunctionRef<void(std::string& path)> change) {
   const auto change_one = [change](v1::Dataset& dataset) {
-    if (dataset.cache().empty() || dataset.cache() == kMemoryCache) return;
+    if (!HasCacheFile(dataset)) return;
     change(*dataset.mutable_cache());
   };
   if (!job.has_data()) return;

@@ -38,6 +38,9 @@ absl::Status CheckUrl(const JobFile& file);
 // The value of a data set's `cache` that names no file.
 inline constexpr char kMemoryCache[] = "memory";
 
+// Whether the data set's examples are kept in a file.
+bool HasCacheFile(const v1::Dataset& dataset);
+
 // The files in which the job keeps examples, and their fields. FilesOf has none
 // of them: they are written, and need not be there.
 std::vector<JobFile> CacheFilesOf(const v1::Job& job);

@@ -38,11 +38,14 @@ class Opener {
                                on_progress_, dataset));
     std::move(fetched.begin(), fetched.end(),
               std::back_inserter(datasets_.files));
-    const std::string files = FilesFingerprint(named, dataset);
+    const auto files = [&] {
+      return named.cache().empty() ? "" : FilesFingerprint(named, dataset);
+    };
+    const std::string files_before = files();
     absl::StatusOr<std::unique_ptr<const DataSource>> source =
         fence_.Run([&] { return OpenDataSource(dataset); });
     if (!source.ok()) return Annotate(source.status(), name);
-    if (!named.cache().empty() && FilesFingerprint(named, dataset) != files) {
+    if (files() != files_before) {
       return absl::AbortedError(absl::StrCat(
           name, ".cache: the files of the data changed while they were read"));
     }
