@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,11 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "common/base/clock.h"
 #include "common/base/errno_error.h"
 #include "common/base/random_access.h"
@@ -26,145 +21,20 @@
 #include "common/checkpoint/checkpoint_reader.h"
 #include "common/checkpoint/manifest_content.h"
 #include "common/checkpoint/variables_order.h"
-#include "common/job/job_model.h"
-#include "common/job/model_file.h"
 #include "common/limits.h"
-#include "common/model/metric_layout.h"
-#include "common/model/seeded_values.h"
 #include "glog/logging.h"
 #include "google/protobuf/util/message_differencer.h"
-#include "ps_server/aggregator.h"
 #include "ps_server/check_initialize.h"
-#include "ps_server/chunk_variables.h"
+#include "ps_server/shard_start.h"
+#include "ps_server/worker_entries.h"
 
 namespace paceline {
 namespace {
-
-// The state with which a shard starts.
-struct InitialState {
-  std::vector<std::unique_ptr<ShardChunk>> chunks;
-  int64_t size_bytes = 0;
-  int64_t step = 0;
-};
 
 // Interval at which chunks check whether a worker has lapsed.
 constexpr absl::Duration kTick = absl::Seconds(1);
 
 std::string ChunkName(size_t chunk) { return absl::StrCat("chunk ", chunk); }
-
-// Entries about workers in the metadata of a shard's file. An entry on which
-// all chunks agree is stored once; that is every entry, unless a worker was
-// lost in the middle of a step. Other entries are stored per chunk, with a
-// prefix.
-using Entries = std::map<std::string, std::string>;
-
-constexpr char kChunkEntry[] = "chunk/";
-
-SafetensorsMetadata Join(const std::vector<Entries>& chunks) {
-  SafetensorsMetadata joined;
-  if (chunks.empty()) return joined;
-  for (const auto& entry : chunks.front()) {
-    if (std::all_of(chunks.begin(), chunks.end(), [&](const Entries& chunk) {
-          const auto found = chunk.find(entry.first);
-          return found != chunk.end() && found->second == entry.second;
-        })) {
-      joined.insert(entry);
-    }
-  }
-  for (size_t c = 0; c < chunks.size(); ++c) {
-    for (const auto& [key, value] : chunks[c]) {
-      if (joined.contains(key)) continue;
-      joined[absl::StrCat(kChunkEntry, c, "/", key)] = value;
-    }
-  }
-  return joined;
-}
-
-// The entries of each chunk.
-std::vector<Entries> Split(const SafetensorsMetadata& joined,
-                           size_t chunk_count) {
-  std::vector<Entries> chunks(chunk_count);
-  for (const auto& [key, value] : joined) {
-    absl::string_view name = key;
-    if (!absl::ConsumePrefix(&name, kChunkEntry)) {
-      for (Entries& chunk : chunks) chunk.emplace(key, value);
-      continue;
-    }
-    const std::pair<absl::string_view, absl::string_view> parts =
-        absl::StrSplit(name, absl::MaxSplits('/', 1));
-    size_t chunk = 0;
-    if (absl::SimpleAtoi(parts.first, &chunk) && chunk < chunk_count) {
-      chunks[chunk].emplace(parts.second, value);
-    }
-  }
-  return chunks;
-}
-
-AggregatorOptions OptionsOf(const v1::InitializeRequest& request,
-                            const MetricLayout& layout, bool needs_norms) {
-  AggregatorOptions options;
-  if (request.job().consistency() != v1::CONSISTENCY_UNSPECIFIED) {
-    options.consistency = request.job().consistency();
-  }
-  options.workers = request.workers();
-  options.state_size = layout.reported_size();
-  options.max_staleness = request.job().max_staleness();
-  options.applies_apart =
-      options.consistency == v1::CONSISTENCY_SYNC && needs_norms;
-  return options;
-}
-
-absl::StatusOr<InitialState> MakeInitialState(
-    const v1::InitializeRequest& request, DataType type,
-    const ReadFence& fence) {
-  const int shard = static_cast<int>(request.shard());
-  const int shard_count = static_cast<int>(request.shard_count());
-  ASSIGN_OR_RETURN(
-      std::vector<std::unique_ptr<ChunkVariables>> variables,
-      ChunkVariables::Create(request.job(), shard, shard_count, type));
-  ASSIGN_OR_RETURN(const JobModel model, MakeJobModel(request.job()));
-  const MetricLayout layout(SpecsOf(model.objectives));
-  InitialState state;
-  std::unique_ptr<CheckpointReader> checkpoint;
-  SafetensorsMetadata metadata;
-  if (!request.restore_path().empty()) {
-    ASSIGN_OR_RETURN(checkpoint,
-                     CheckpointReader::Open(request.restore_path()));
-  }
-  if (checkpoint != nullptr && !request.variables_only()) {
-    const Manifest& manifest = checkpoint->manifest();
-    state.step = RestoredStep(manifest, shard, shard_count);
-    if (static_cast<int>(manifest.shards.size()) == shard_count) {
-      ASSIGN_OR_RETURN(metadata, checkpoint->ShardMetadata(shard));
-    }
-  }
-  std::unique_ptr<InitialWeights> weights;
-  if (checkpoint == nullptr) {
-    ASSIGN_OR_RETURN(weights, fence.Run([&] {
-      return OpenWeights(request.job(), model.graph);
-    }));
-  }
-  SeededValues seeded(request.job().seed());
-  const std::vector<Entries> workers = Split(metadata, variables.size());
-  for (std::unique_ptr<ChunkVariables>& each : variables) {
-    if (checkpoint == nullptr) {
-      RETURN_IF_ERROR(each->Initialize(seeded, weights.get()));
-    } else if (request.variables_only()) {
-      RETURN_IF_ERROR(each->RestoreVariables(*checkpoint));
-    } else {
-      RETURN_IF_ERROR(each->Restore(*checkpoint, state.step));
-    }
-    const AggregatorOptions options =
-        OptionsOf(request, layout, each->needs_norms());
-    ASSIGN_OR_RETURN(
-        Aggregator aggregator,
-        Aggregator::Restore(state.step, workers[state.chunks.size()], options));
-    state.size_bytes += each->size_bytes();
-    state.chunks.push_back(std::make_unique<ShardChunk>(
-        std::move(each), std::move(aggregator), options));
-  }
-  return state;
-}
 
 }  // namespace
 
@@ -221,15 +91,14 @@ absl::Status Shard::Initialize(const v1::InitializeRequest& request,
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(CheckInitialize(request));
-  ASSIGN_OR_RETURN(InitialState state,
-                   MakeInitialState(request, type_, fence_));
-  response.set_step(static_cast<uint64_t>(state.step));
-  response.set_size_bytes(static_cast<uint64_t>(state.size_bytes));
+  ASSIGN_OR_RETURN(ShardStart start, MakeShardStart(request, type_, fence_));
+  response.set_step(static_cast<uint64_t>(start.step));
+  response.set_size_bytes(static_cast<uint64_t>(start.size_bytes));
   initialize_request_ = request;
   initialize_response_ = response;
   LOG(INFO) << "shard " << request.shard() << " of " << request.shard_count()
             << ": " << response.size_bytes()
-            << " bytes of variables and slots in " << state.chunks.size()
+            << " bytes of variables and slots in " << start.chunks.size()
             << " chunks at step " << response.step()
             << (request.restore_path().empty() ? "" : " from ")
             << request.restore_path();
@@ -240,8 +109,8 @@ absl::Status Shard::Initialize(const v1::InitializeRequest& request,
   shard_ = static_cast<int>(request.shard());
   shard_count_ = static_cast<int>(request.shard_count());
   file_name_ = ShardFileName(shard_, shard_count_);
-  initial_step_ = state.step;
-  chunks_ = std::move(state.chunks);
+  initial_step_ = start.step;
+  chunks_ = std::move(start.chunks);
   is_ready_ = true;
   return absl::OkStatus();
 }
@@ -310,8 +179,8 @@ absl::Status Shard::Snapshot(const v1::SnapshotRequest& request,
                              v1::SnapshotResponse& response) {
   ASSIGN_OR_RETURN(const Chunks* const chunks, Ready());
   RETURN_IF_ERROR(CheckCheckpointName(request.name()));
-  const absl::Time deadline = MonotonicNow() + limits::kPsTimeout;
   MutexLock snapshot_lock(snapshot_mutex_);
+  const absl::Time deadline = MonotonicNow() + limits::kPsTimeout;
   if (request.name() != snapshot_name_) {
     ShardSnapshot snapshot;
     std::string folder;
@@ -321,7 +190,7 @@ absl::Status Shard::Snapshot(const v1::SnapshotRequest& request,
       snapshot.file = file_name_;
       snapshot.step = initial_step_;
     }
-    std::vector<Entries> workers;
+    std::vector<WorkerEntries> workers;
     for (size_t c = 0; c < chunks->size(); ++c) {
       absl::StatusOr<ShardChunk::Saved> saved =
           (*chunks)[c]->Save(deadline, snapshot.tensors);
@@ -335,7 +204,7 @@ absl::Status Shard::Snapshot(const v1::SnapshotRequest& request,
       if ((*chunks)[c]->is_frozen()) continue;
       workers.push_back(std::move(saved->workers));
     }
-    snapshot.metadata = Join(workers);
+    snapshot.metadata = JoinWorkerEntries(workers);
     snapshot.metadata["format"] = "paceline";
     snapshot.metadata["step"] = absl::StrCat(snapshot.step);
     const int64_t step = snapshot.step;
@@ -357,8 +226,8 @@ absl::Status Shard::ChangeVariables(const v1::ChangeVariablesRequest& request,
   for (const std::unique_ptr<ShardChunk>& chunk : *chunks) {
     RETURN_IF_ERROR(CheckHasAverages(order, chunk->has_averages()));
   }
-  const absl::Time deadline = MonotonicNow() + limits::kPsTimeout;
   MutexLock order_lock(order_mutex_);
+  const absl::Time deadline = MonotonicNow() + limits::kPsTimeout;
   if (order.number() <= last_order_) return absl::OkStatus();
   if (order.kind() == v1::VariablesOrder::KIND_LOAD) {
     RETURN_IF_ERROR(Load(*chunks, order.checkpoint(), deadline));
@@ -441,7 +310,9 @@ void Shard::Remember(const std::string& checkpoint, const ShardFile& file) {
   // Without the lock, since a file system may be slow.
   std::erase_if(paths, [](const auto& path) {
     std::error_code error;
-    return std::filesystem::exists(path.second, error);
+    const bool exists = std::filesystem::exists(path.second, error);
+    // What cannot be looked at may be there.
+    return exists || error;
   });
   MutexLock lock(mutex_);
   for (const auto& [gone, _] : paths) written_.erase(gone);
@@ -481,6 +352,10 @@ absl::Status Shard::DiscardCheckpoint(
   std::filesystem::remove(path, error);
   if (error && error != std::errc::no_such_file_or_directory) {
     return ErrnoError("cannot delete", path.string(), error);
+  }
+  {
+    MutexLock lock(mutex_);
+    written_.erase(request.name());
   }
   // Fails while the folder has the file of another shard, which is as it should
   // be.

@@ -28,8 +28,9 @@
 namespace paceline {
 
 // The methods are the calls of ParameterServerService; see
-// proto/paceline/v1/ps.proto. Before Initialize all other methods fail with
-// FailedPrecondition, and so do calls for another incarnation of the server.
+// proto/paceline/v1/ps.proto. Before Initialize all other calls fail with
+// FailedPrecondition, and so do Push, Apply and Pull for another incarnation of
+// the server.
 //
 //   EMPTY ── Initialize ──> READY ── Push, Apply, Pull, Fence … ──> READY
 //
@@ -160,7 +161,7 @@ class Shard {
   const ReadFence fence_;
 
   // Locked for the whole of Initialize.
-  Mutex initialize_mutex_;
+  Mutex initialize_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
   v1::InitializeRequest initialize_request_ ABSL_GUARDED_BY(initialize_mutex_);
   v1::InitializeResponse initialize_response_
       ABSL_GUARDED_BY(initialize_mutex_);

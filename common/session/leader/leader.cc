@@ -3,7 +3,6 @@
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <utility>
 #include <variant>
@@ -14,8 +13,7 @@
 #include "common/base/status_macros.h"
 #include "common/callback/make_callbacks.h"
 #include "common/checkpoint/checkpoint_folder.h"
-#include "common/checkpoint/manifest.h"
-#include "common/checkpoint/object_reader.h"
+#include "common/checkpoint/manifest_content.h"
 #include "common/checkpoint/variables_order.h"
 #include "common/cluster/blame.h"
 #include "common/cluster/task_proto.h"
@@ -106,28 +104,7 @@ absl::StatusOr<std::optional<Manifest>> ReadRestored(
   if (options.restore_path.empty() || options.variables_only) {
     return std::nullopt;
   }
-  ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(options.restore_path));
-  RETURN_IF_ERROR(
-      Annotate(CheckPhase(manifest, options.phase),
-               absl::StrCat("cannot resume from ", options.restore_path)));
-  const ObjectReader session(*manifest.session, "session.");
-  if (!session.Count("steps", manifest.step, manifest.step).ok()) {
-    return Annotate(
-        session.Error("steps", absl::StrCat(manifest.step,
-                                            ", the step of the checkpoint")),
-        absl::StrCat("cannot use ", options.restore_path, "/manifest.json"));
-  }
-  RETURN_IF_ERROR(
-      Annotate(CheckAccumulation(manifest, optimizer),
-               absl::StrCat("cannot resume from ", options.restore_path)));
-  if (!manifest.kept.empty()) {
-    const std::filesystem::path folder(options.restore_path);
-    RETURN_IF_ERROR(Annotate(
-        ReadManifest((folder.parent_path() / manifest.kept).string()).status(),
-        absl::StrCat("cannot resume from ", options.restore_path,
-                     ", which needs the variables of the best epoch")));
-  }
-  return std::optional<Manifest>(std::move(manifest));
+  return ReadResumable(options.restore_path, options.phase, optimizer);
 }
 
 // The job's model, as Keras' to_json gives it.

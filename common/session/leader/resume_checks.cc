@@ -1,11 +1,14 @@
 #include "common/session/leader/resume_checks.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
+#include "common/checkpoint/manifest.h"
+#include "common/checkpoint/object_reader.h"
 #include "common/config/path.h"
 #include "common/optimizer/make_optimizer.h"
 
@@ -42,6 +45,30 @@ absl::Status CheckPhase(const Manifest& restored, const std::string& phase) {
   };
   return absl::InvalidArgumentError(absl::StrCat(
       "it is of ", named(restored.phase), "; expected one of ", named(phase)));
+}
+
+absl::StatusOr<Manifest> ReadResumable(const std::string& folder,
+                                       const std::string& phase,
+                                       const Optimizer& optimizer) {
+  const std::string refused = absl::StrCat("cannot resume from ", folder);
+  ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(folder));
+  RETURN_IF_ERROR(Annotate(CheckPhase(manifest, phase), refused));
+  const ObjectReader session(*manifest.session, "session.");
+  if (!session.Count("steps", manifest.step, manifest.step).ok()) {
+    return Annotate(
+        session.Error("steps", absl::StrCat(manifest.step,
+                                            ", the step of the checkpoint")),
+        absl::StrCat("cannot use ", folder, "/manifest.json"));
+  }
+  RETURN_IF_ERROR(Annotate(CheckAccumulation(manifest, optimizer), refused));
+  if (!manifest.kept.empty()) {
+    const std::filesystem::path path(folder);
+    RETURN_IF_ERROR(Annotate(
+        ReadManifest((path.parent_path() / manifest.kept).string()).status(),
+        absl::StrCat(refused,
+                     ", which needs the variables of the best epoch")));
+  }
+  return manifest;
 }
 
 }  // namespace paceline

@@ -1,13 +1,21 @@
 #include "common/session/leader/resume_checks.h"
 
+#include <filesystem>
+#include <memory>
 #include <string>
 
+#include "common/checkpoint/checkpoint_folder.h"
+#include "common/checkpoint/manifest.h"
 #include "common/optimizer/make_optimizer.h"
 #include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tests/unit/checkpoint/checkpoint_fixture.h"
 
 namespace paceline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 v1::KerasObject Sgd(int calls_per_update) {
@@ -52,6 +60,61 @@ TEST(ResumeChecksTest, BetweenUpdatesTheNumberMayChange) {
   Manifest restored = CheckpointAt(6);
   restored.trained.clear_optimizer();
   EXPECT_TRUE(Check(restored, 3).ok());
+}
+
+class ReadResumableTest : public CheckpointTest {
+ protected:
+  // Writes a checkpoint of step 5 whose session has `steps`; returns its
+  // folder.
+  std::string Write(int64_t steps, const std::string& kept = "") {
+    std::string folder = *CreateCheckpointFolder(directory_, 5);
+    Manifest manifest = MakeManifest(DataType::kFloat32, 1);
+    manifest.step = 5;
+    manifest.phase = "head";
+    manifest.kept = kept;
+    manifest.shards.push_back(WriteShard<float>(folder, manifest, 0, 1));
+    manifest.session = std::make_shared<const nlohmann::json>(
+        nlohmann::json{{"steps", steps}});
+    EXPECT_EQ(WriteManifest(folder, manifest), absl::OkStatus());
+    return folder;
+  }
+
+  // OK if a job whose phase is "head" can resume from it.
+  static absl::Status Read(const std::string& folder,
+                           const std::string& phase = "head") {
+    return ReadResumable(folder, phase, **MakeOptimizer(Sgd(0))).status();
+  }
+};
+
+TEST_F(ReadResumableTest, ReadsWhatFits) {
+  const std::string folder = Write(5);
+  EXPECT_EQ(Read(folder), absl::OkStatus());
+  const absl::Status other = Read(folder, "tune");
+  EXPECT_EQ(other.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(
+      std::string(other.message()),
+      AllOf(HasSubstr("cannot resume from " + folder),
+            HasSubstr("phase \"head\"; expected one of phase \"tune\"")));
+}
+
+TEST_F(ReadResumableTest, TheSessionIsOfTheStepOfTheVariables) {
+  const std::string folder = Write(4);
+  const absl::Status status = Read(folder);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("cannot use " + folder + "/manifest.json"),
+                    HasSubstr("session.steps"),
+                    HasSubstr("expected 5, the step of the checkpoint")));
+}
+
+TEST_F(ReadResumableTest, TheBestEpochsCheckpointMustBeThere) {
+  const std::filesystem::path best = WriteCheckpoint(4);
+  const std::string folder = Write(5, best.filename());
+  EXPECT_EQ(Read(folder), absl::OkStatus());
+  std::filesystem::remove_all(best);
+  EXPECT_THAT(std::string(Read(folder).message()),
+              AllOf(HasSubstr("cannot resume from " + folder),
+                    HasSubstr("needs the variables of the best epoch")));
 }
 
 }  // namespace
