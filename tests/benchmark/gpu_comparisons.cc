@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <memory>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/functional/function_ref.h"
 #include "common/base/status_macros.h"
 #include "worker/device/cuda/cuda_state.h"
@@ -84,19 +86,20 @@ class BucketTrip {
   std::vector<std::unique_ptr<Event>> arrived_;
 };
 
-// Adam on zeros, also for the step's values: the time does not depend on the
-// values.
+// Adam with gradients of 1.
 class AdamRound {
   using AdamKernel = UpdateVariables<AdamFormula<false>>;
 
  public:
-  static absl::StatusOr<AdamRound> Create(Gpu& gpu, int64_t count) {
+  static absl::StatusOr<AdamRound> Create(Gpu& gpu, int64_t count,
+                                          Queue& queue) {
     AdamRound adam;
     AdamKernel& update = adam.update_;
     update.count = count;
     for (MemoryBlock& block : adam.blocks_) {
       ASSIGN_OR_RETURN(block, gpu.Allocate(adam.block_bytes(), "Adam"));
     }
+    ASSIGN_OR_RETURN(adam.copy_, gpu.Allocate(adam.block_bytes(), "a copy"));
     ASSIGN_OR_RETURN(adam.step_, gpu.Allocate(sizeof(StepValues), "Adam"));
     update.gradients = adam.floats(0);
     for (int t = 0; t < AdamKernel::kTensors; ++t) {
@@ -105,6 +108,7 @@ class AdamRound {
     update.step = reinterpret_cast<const StepValues*>(adam.step_.get());
     update.formula = {
         .one_minus_beta_1 = 0.1, .one_minus_beta_2 = 1e-3, .epsilon = 1e-7};
+    RETURN_IF_ERROR(adam.Start(queue));
     return adam;
   }
 
@@ -113,10 +117,21 @@ class AdamRound {
     return queue.TakeError();
   }
 
-  // Copies one block to another.
+  // Copies the gradients to a block that the update does not read.
   absl::Status Copy(Queue& queue) const {
-    queue.Copy(blocks_[0].get(), blocks_[1].get(), block_bytes());
+    queue.Copy(copy_.get(), blocks_[0].get(), block_bytes());
     return queue.TakeError();
+  }
+
+  // An error if the updates left out variables.
+  absl::Status CheckUpdated(Queue& queue) const {
+    std::vector<float> variables(static_cast<size_t>(update_.count));
+    queue.Copy(variables.data(), update_.tensors[0], block_bytes());
+    RETURN_IF_ERROR(queue.Synchronize());
+    if (absl::c_all_of(variables, [](float w) { return w < 0; })) {
+      return absl::OkStatus();
+    }
+    return absl::InternalError("Adam's update has left out variables");
   }
 
   int64_t block_bytes() const {
@@ -124,11 +139,28 @@ class AdamRound {
   }
 
  private:
+  static constexpr double kStepSize = 1e-3;
+
+  // Variables and slots are 0.
+  absl::Status Start(Queue& queue) {
+    const std::vector<float> gradients(static_cast<size_t>(update_.count), 1);
+    StepValues step;
+    step.optimizer.values[0] = kStepSize;
+    queue.Copy(blocks_[0].get(), gradients.data(), block_bytes());
+    queue.Copy(step_.get(), &step, sizeof(step));
+    for (float* const tensor : update_.tensors) {
+      queue.Zero(tensor, block_bytes());
+    }
+    return queue.Synchronize();
+  }
+
   float* floats(int block) const {
     return reinterpret_cast<float*>(blocks_[block].get());
   }
 
+  // Of the gradients, the variables, and each slot.
   MemoryBlock blocks_[1 + AdamKernel::kTensors];
+  MemoryBlock copy_;
   MemoryBlock step_;
   AdamKernel update_;
 };
@@ -165,12 +197,15 @@ absl::StatusOr<Comparison> CompareAdam(Gpu& gpu, int64_t count,
                                        const PairOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Queue> queue,
                    gpu.CreateQueue(QueueKind::kComputing));
-  ASSIGN_OR_RETURN(const AdamRound adam, AdamRound::Create(gpu, count));
+  ASSIGN_OR_RETURN(const AdamRound adam, AdamRound::Create(gpu, count, *queue));
   const auto update = [&] { return adam.Update(*queue); };
   const auto copy = [&] { return adam.Copy(*queue); };
   const auto block_bytes = static_cast<double>(adam.block_bytes());
-  return Compare({update, 7 * block_bytes}, {copy, 2 * block_bytes}, options,
-                 *queue);
+  ASSIGN_OR_RETURN(Comparison comparison,
+                   Compare({update, 7 * block_bytes}, {copy, 2 * block_bytes},
+                           options, *queue));
+  RETURN_IF_ERROR(adam.CheckUpdated(*queue));
+  return comparison;
 }
 
 }  // namespace paceline::cuda

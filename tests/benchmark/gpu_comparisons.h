@@ -37,7 +37,7 @@ absl::StatusOr<Comparison> CompareGradients(Gpu& gpu,
 
 // Adam over `count` parameters; per parameter it reads four floats and writes
 // three. Compared with a device-to-device copy of as many floats, which reads
-// one and writes one. Blocks.
+// one and writes one. Internal if an update leaves out a variable. Blocks.
 absl::StatusOr<Comparison> CompareAdam(Gpu& gpu, int64_t count,
                                        const PairOptions& options);
 

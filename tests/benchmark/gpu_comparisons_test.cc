@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/fake_gpu.h"
+#include "worker/device/cuda/kernels/step_values.h"
 
 namespace paceline::cuda {
 namespace {
@@ -79,9 +80,13 @@ TEST(GpuComparisonsTest, AdamRunsBesideCopiesOfABlock) {
   const auto comparison = CompareAdam(*gpu, 1000, {.pairs = 2, .rounds = 1});
   ASSERT_TRUE(comparison.ok()) << comparison.status();
   EXPECT_THAT(comparison->Ratios(), SizeIs(2));
-  CallLog expected;
+  // Gradients and the step's values go to the GPU before.
+  CallLog expected = {"copy 4000 bytes",
+                      absl::StrCat("copy ", sizeof(StepValues), " bytes")};
   Append(2, {"kernel", "kernel", "copy 4000 bytes", "copy 4000 bytes"},
          expected);
+  // And the variables come back.
+  expected.push_back("copy 4000 bytes");
   EXPECT_THAT(CopiesAndKernels(log), ElementsAreArray(expected));
 }
 

@@ -105,7 +105,7 @@ def sanitizer(runner):
 
 def data_overrides(root):
     names = {"train": "train", "test": "t10k"}
-    return [f"data.{part}.idx.{what}={root}/data/{name}-{file}.gz"
+    return [f"data.{part}.idx.{what}={root}/data/{name}-{file}"
             for part, name in names.items()
             for what, file in (("features", "images-idx3-ubyte"), ("labels", "labels-idx1-ubyte"))]
 
