@@ -9,6 +9,7 @@ cats and dogs has learned before, from the other eight classes.
 """
 
 import argparse
+import inspect
 import json
 import os
 import pathlib
@@ -31,6 +32,7 @@ STRATEGIES = {
     "multi_worker_mirrored": {"strategy": "multi_worker_mirrored", "cluster": "{worker: 2}", "devices": 1},
     "parameter_server": {"strategy": "parameter_server", "cluster": "{ps: 2, worker: 4}", "devices": 1},
 }
+IN_STEP = {"parameter_server in step": {**STRATEGIES["parameter_server"], "consistency": "sync"}}
 
 
 class Runner:
@@ -77,10 +79,13 @@ def mnist(runner):
 
 
 def custom_loop(runner):
-    """The custom loop's network, 10 epochs of 60,000 images; goal: an accuracy of at least 0.909."""
+    """The custom loop's network, 10 epochs of 60,000 images; goal: an accuracy of at least 0.909.
+
+    Asynchronous parameter servers with four workers miss it, whose gradients come late.
+    """
     yield row("strategy", "examples/s", "accuracy", "restored without a strategy")
     yield row(*4 * ["---"])
-    for strategy, settings in STRATEGIES.items():
+    for strategy, settings in {**STRATEGIES, **IN_STEP}.items():
         _, result = runner.job("fashion_mnist_custom_loop", f"loop-{strategy}", {**settings, "epochs": 10})
         restored = runner.evaluate("fashion_mnist_custom_loop", f"loop-{strategy}", {"devices": 1})
         yield row(strategy, f"{result['timing']['examples_per_second']:.0f}",
@@ -109,7 +114,11 @@ def cats_and_dogs(runner):
 
 
 def resnet18(runner):
-    """ResNet-18 of 224 x 224 on 2,000 images of ten classes, 2 epochs, 200 others for validation."""
+    """ResNet-18 of 224 x 224 on 2,000 images of ten classes, 2 epochs, 200 others for validation.
+
+    The learning rate of parameter_server is a quarter of the others', since the gradients of four
+    workers come late.
+    """
     images, labels = fashion_mnist(2200)
     classes = {label: str(label) for label in range(10)}
     folders = {"train": runner.folder / "train", "validation": runner.folder / "validation"}
@@ -120,10 +129,12 @@ def resnet18(runner):
     settings = {**{f"data.{part}.images.folder": folder for part, folder in folders.items()},
                 f"model.layers[{len(layers) - 1}].Dense.units": 10, "epochs": 2, "checkpoint": "null",
                 "optimizer.SGD.learning_rate": 0.02}
+    rates = {"parameter_server": {"optimizer.SGD.learning_rate": 0.005}}
     yield row("strategy", "images/s", "loss of each epoch", "validation: loss", "accuracy")
     yield row(*5 * ["---"])
     for strategy, more in STRATEGIES.items():
-        history, result = runner.job("resnet18_images", f"resnet-{strategy}", {**settings, **more})
+        history, result = runner.job("resnet18_images", f"resnet-{strategy}",
+                                     {**settings, **rates.get(strategy, {}), **more})
         yield row(strategy, f"{result['timing']['examples_per_second']:.1f}",
                   ", ".join(f"{loss:.3f}" for loss in history["loss"]),
                   f"{history['val_loss'][-1]:.3f}", f"{history['val_accuracy'][-1]:.3f}")
@@ -146,7 +157,7 @@ def main():
     for name, tutorial in TUTORIALS.items():
         if arguments.only not in (None, name):
             continue
-        lines += ["", f"## {name}.yaml", "", tutorial.__doc__, ""]
+        lines += ["", f"## {name}.yaml", "", inspect.cleandoc(tutorial.__doc__), ""]
         with tempfile.TemporaryDirectory() as folder:
             for line in tutorial(Runner(arguments.binaries.resolve(), pathlib.Path(folder))):
                 print(line, flush=True)
