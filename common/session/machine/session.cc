@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/session/machine/session_state.h"
@@ -53,6 +54,7 @@ absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::State::Acquire(
         absl::StrCat(place->Name(), " sends request ", request,
                      " for a lease; expected ", seat.request + 1));
   }
+  seat.is_connected = true;
   if (place->rank == 0 && !snapshot_name.empty()) {
     v1::AcquireLeaseResponse order;
     order.set_verdict(v1::AcquireLeaseResponse::VERDICT_SNAPSHOT);
@@ -66,8 +68,11 @@ absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::State::Acquire(
     return std::optional<v1::AcquireLeaseResponse>(std::move(ordered));
   }
   if (options.connects_only) {
-    seat.is_connected = true;
-    EndIfConnected(now);
+    if (AllConnected()) End(absl::OkStatus(), std::nullopt, now);
+    return std::nullopt;
+  }
+  if (flow.done()) {
+    FollowFlow(now);
     return std::nullopt;
   }
   // A late repeat of an old request; nobody waits for its answer.
@@ -85,11 +90,12 @@ absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::State::Acquire(
   return Granted(*lease);
 }
 
-void Session::State::EndIfConnected(absl::Time now) {
-  for (const auto& [id, place] : members.places()) {
-    if (place.rank >= 0 && !seats[id].is_connected) return;
-  }
-  End(absl::OkStatus(), std::nullopt, now);
+bool Session::State::AllConnected() const {
+  return absl::c_all_of(members.places(), [&](const auto& entry) {
+    const auto seat = seats.find(entry.first);
+    return entry.second.rank < 0 ||
+           (seat != seats.end() && seat->second.is_connected);
+  });
 }
 
 absl::StatusOr<v1::HeartbeatResponse> Session::Heartbeat(
@@ -171,7 +177,7 @@ void Session::State::FollowFlow(absl::Time now) {
   if (!flow.failure().ok()) {
     End(flow.failure(), std::nullopt, now);
   } else if (flow.done()) {
-    End(absl::OkStatus(), std::nullopt, now);
+    if (!AwaitsPeers()) End(absl::OkStatus(), std::nullopt, now);
   } else if (flow.has_ended_early() && stop_reason) {
     End(*stop_reason, std::nullopt, now);
   } else if (flow.has_ended_early()) {

@@ -33,7 +33,8 @@ absl::Status Session::State::CheckInvariants() const {
     return absl::InternalError(
         "the job goes on without parameter servers or workers");
   }
-  if (flow.done() || (nonfinite_loss && options.job.terminate_on_nan())) {
+  if ((flow.done() && !AwaitsPeers()) ||
+      (nonfinite_loss && options.job.terminate_on_nan())) {
     return absl::InternalError(
         "the job goes on after its end, or after a loss that is not finite");
   }

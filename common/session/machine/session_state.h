@@ -38,8 +38,8 @@ struct Session::State {
     // With parameter servers: a worker may push once the shards were asked to
     // admit it.
     Admission admission = Admission::kNone;
-    // With connects_only: whether the worker has connected to all the tasks
-    // that it would work with.
+    // Whether the worker has asked for a lease, for which it has connected to
+    // all the tasks that it works with.
     bool is_connected = false;
     // The number of the last order that the worker has carried out.
     uint64_t order = 0;
@@ -131,8 +131,13 @@ struct Session::State {
   bool WatchLoss(const Place& place, const LeaseReport& report, absl::Time now);
   std::string LossText(const NonfiniteLoss& loss);
   absl::Status LossError(const NonfiniteLoss& loss);
-  // With connects_only: ends the job once all workers have connected.
-  void EndIfConnected(absl::Time now);
+  bool AllConnected() const;
+  // Whether the job is to end, but a worker would wait in vain for others that
+  // have left for the next phase: a job that resumes at its end gives no work,
+  // so workers may ask for it before others have connected to them.
+  bool AwaitsPeers() const {
+    return options.has_next_phase && WorkersHoldVariables() && !AllConnected();
+  }
 
   // Ends the job, unless it has ended. The task to blame is that in the error,
   // else `task`. If the job fails while a non-finite loss is known, but not yet

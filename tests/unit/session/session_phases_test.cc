@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "common/session/leader/resume_checks.h"
 #include "common/session/machine/session.h"
 #include "tests/unit/session/session_fixture.h"
+#include "tests/unit/session/session_orders_fixture.h"
 
 namespace paceline {
 namespace {
@@ -70,6 +73,54 @@ TEST_F(SessionPhasesTest, ShardsTakeTheVariablesAlone) {
   ASSERT_TRUE(order);
   EXPECT_EQ(order->restore_path, options_.restore_path);
   EXPECT_TRUE(order->variables_only);
+}
+
+class WorkersOfPhasesTest : public SessionOrdersFixture {
+ protected:
+  WorkersOfPhasesTest() {
+    LetWorkersHoldVariables();
+    options_.has_next_phase = true;
+    options_.job.mutable_checkpoint();
+    validation_examples_ = 0;
+    test_examples_ = 0;
+  }
+};
+
+// A worker that leaves at once would let another one wait for it.
+TEST_F(WorkersOfPhasesTest, APhaseThatResumesAtItsEndAwaitsTheirConnections) {
+  StartWorkers();
+  EXPECT_FALSE(WorkUntilOrder());
+  EXPECT_TRUE(session_->ended());
+  ASSERT_FALSE(taken_.empty());
+
+  options_.restore = taken_.back().state;
+  options_.restore_path = "/out/checkpoint/step-x";
+  incarnations_.clear();
+  requests_.clear();
+  StartWorkers();
+  EXPECT_FALSE(Acquire(kWorker0));
+  EXPECT_FALSE(session_->ended());
+  EXPECT_FALSE(Beat(kWorker0)->next_phase());
+  EXPECT_EQ(session_->CheckInvariants(), absl::OkStatus());
+  EXPECT_FALSE(Acquire(kWorker1));
+  EXPECT_TRUE(session_->ended());
+  EXPECT_TRUE(Beat(kWorker0)->next_phase());
+}
+
+TEST_F(WorkersOfPhasesTest, AWorkerThatIsLostBeforeItConnectsEndsTheJob) {
+  StartWorkers();
+  EXPECT_FALSE(WorkUntilOrder());
+  options_.restore = taken_.back().state;
+  options_.restore_path = "/out/checkpoint/step-x";
+  incarnations_.clear();
+  requests_.clear();
+  StartWorkers();
+  EXPECT_FALSE(Acquire(kWorker0));
+  session_->TaskExited(kWorker1, 1, now_);
+  const std::optional<Ended> ended = Take<Ended>();
+  ASSERT_TRUE(ended);
+  EXPECT_FALSE(ended->status.ok());
+  EXPECT_EQ(ended->task, kWorker1);
 }
 
 TEST(CheckPhaseTest, ACheckpointOfAnotherPhaseIsRefused) {
