@@ -1,6 +1,6 @@
 #include "common/base/peer_status.h"
 
-#include "common/base/peer_text.h"
+#include "common/base/peer_error_text.h"
 
 namespace paceline {
 
@@ -10,7 +10,7 @@ absl::Status MakePeerStatus(int code, absl::string_view message) {
   const bool is_known = code > 0 && code <= kMaxCode;
   return {is_known ? static_cast<absl::StatusCode>(code)
                    : absl::StatusCode::kUnknown,
-          PeerText(message)};
+          PeerErrorText(message)};
 }
 
 }  // namespace paceline

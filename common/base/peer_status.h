@@ -8,7 +8,7 @@
 namespace paceline {
 
 // An error with a google.rpc.Code and a message, which is made safe by
-// PeerText. OK for code 0; Unknown for an invalid code.
+// PeerErrorText. OK for code 0; Unknown for an invalid code.
 absl::Status MakePeerStatus(int code, absl::string_view message);
 
 }  // namespace paceline

@@ -6,15 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "common/base/peer_error_text.h"
 #include "common/base/utf8.h"
 #include "common/limits.h"
 
 namespace paceline {
 namespace {
-
-// Characters kept at the end of a text that is too long, where errors usually
-// have their reason.
-constexpr int64_t kEndCharacters = 80;
 
 // U+0000 to U+001F, U+007F to U+009F, line and paragraph separators, and
 // characters that change the direction of writing.
@@ -62,24 +59,34 @@ size_t BeginOf(int64_t number, absl::string_view text) {
   return i;
 }
 
+// At most `most` characters of `text`, the last `end` of which are its own last
+// ones, where errors usually have their reason.
+std::string Shortened(absl::string_view text, int64_t most, int64_t end) {
+  // A character has at most 4 bytes, so it is enough to look at this many bytes
+  // of either end.
+  const auto enough = static_cast<size_t>(4 * most);
+  std::string escaped =
+      text.size() <= 2 * enough
+          ? Escaped(text)
+          : absl::StrCat(Escaped(text.substr(0, enough)),
+                         Escaped(text.substr(text.size() - enough)));
+  const int64_t count = std::count_if(escaped.begin(), escaped.end(), Begins);
+  if (count <= most) return escaped;
+  // The "…" counts as a character, too.
+  const size_t cut = BeginOf(most - end - 1, escaped);
+  return absl::StrCat(escaped.substr(0, cut), "…",
+                      escaped.substr(BeginOf(count - end, escaped)));
+}
+
 }  // namespace
 
 std::string PeerText(absl::string_view text) {
-  // A character has at most 4 bytes, so it is enough to look at this many bytes
-  // of either end.
-  constexpr size_t kEnough = 4 * limits::kMaxPeerTextCharacters;
-  std::string escaped =
-      text.size() <= 2 * kEnough
-          ? Escaped(text)
-          : absl::StrCat(Escaped(text.substr(0, kEnough)),
-                         Escaped(text.substr(text.size() - kEnough)));
-  const int64_t count = std::count_if(escaped.begin(), escaped.end(), Begins);
-  constexpr int64_t kMost = limits::kMaxPeerTextCharacters;
-  if (count <= kMost) return escaped;
-  // The "…" counts as a character, too.
-  const size_t cut = BeginOf(kMost - kEndCharacters - 1, escaped);
-  const size_t end = BeginOf(count - kEndCharacters, escaped);
-  return absl::StrCat(escaped.substr(0, cut), "…", escaped.substr(end));
+  return Shortened(text, limits::kMaxPeerTextCharacters, /*end=*/80);
+}
+
+std::string PeerErrorText(absl::string_view text) {
+  return Shortened(text, kMaxPeerErrorCharacters,
+                   /*end=*/kMaxPeerErrorCharacters / 2);
 }
 
 }  // namespace paceline

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/exit_code.h"
+#include "common/base/peer_error_text.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/task_proto.h"
@@ -153,7 +154,7 @@ void TaskBook::SetOver(const HeldTask& task, const TaskEnd& end) {
   held.is_over = true;
   held.end = end;
   held.end.exit_code &= 0xff;
-  held.end.error = PeerText(end.error);
+  held.end.error = PeerErrorText(end.error);
   held.end.lost_outputs = PeerText(end.lost_outputs);
   has_news_ = true;
 }

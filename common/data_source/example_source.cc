@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -37,16 +38,21 @@ class ExampleSource : public DataSource {
       : files_(std::move(files)),
         arrays_(arrays),
         spec_{SpecsOf(arrays.features), SpecsOf(arrays.labels),
-              SpecsOf(arrays.weights)} {
+              SpecsOf(arrays.weights)},
+        name_(spec_.features.front().origin) {
+    if (files_.size() > 1) {
+      // The error of an example names its file.
+      const std::filesystem::path first = files_.front().path();
+      name_ = absl::StrCat(first.parent_path().string(), ": ",
+                           arrays.features.front().feature);
+    }
     for (const TfrecordFile& file : files_) {
       ends_.push_back((ends_.empty() ? 0 : ends_.back()) + file.record_count());
     }
     CHECK_GT(ends_.back(), 0);
   }
 
-  const std::string& name() const override {
-    return spec_.features.front().origin;
-  }
+  const std::string& name() const override { return name_; }
   const ExampleSpec& spec() const override { return spec_; }
   int64_t example_count() const override { return ends_.back(); }
 
@@ -85,6 +91,7 @@ class ExampleSource : public DataSource {
   std::vector<int64_t> ends_;
   const ByArray<ExampleArray> arrays_;
   const ExampleSpec spec_;
+  std::string name_;
 };
 
 // Of features, labels and weights, in this order.

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/exit_code.h"
-#include "common/base/peer_text.h"
+#include "common/base/peer_error_text.h"
 #include "common/cluster/task_proto.h"
 #include "coordinator/queue/queue_state.h"
 #include "glog/logging.h"
@@ -180,7 +180,7 @@ void JobQueue::State::TaskOver(Job& job, v1::Placement& placement,
   CHECK(task.ok()) << task.status();
   placement.set_state(v1::TASK_STATE_OVER);
   placement.set_exit_code(exit_code);
-  placement.set_error(PeerText(error));
+  placement.set_error(PeerErrorText(error));
   if (usage != nullptr) *placement.mutable_usage() = *usage;
   Daemon& daemon = daemons.at(placement.daemon());
   daemon.tasks.erase({job.number(), *task});

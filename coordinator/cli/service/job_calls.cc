@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/clock.h"
 #include "common/base/exit_code.h"
+#include "common/base/peer_error_text.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/command_line/command_tree.h"
@@ -145,7 +146,7 @@ int FinishJob(const VerbContext& context, const v1::JobView& job) {
                    << (record.state() == v1::JOB_STATE_STOPPED ? " was stopped"
                                                                : " failed");
   if (!record.error().empty()) {
-    context.messages << ": " << PeerText(record.error());
+    context.messages << ": " << PeerErrorText(record.error());
   }
   context.messages << std::endl;
   return record.state() == v1::JOB_STATE_STOPPED ? kStopped : kJobFailed;

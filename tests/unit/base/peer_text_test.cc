@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "common/base/peer_error_text.h"
 #include "common/base/peer_status.h"
 #include "common/base/utf8.h"
 
@@ -46,6 +47,16 @@ TEST(PeerTextTest, KeepsTheEndsOfALongText) {
   const std::string kept = PeerText(wide);
   EXPECT_TRUE(IsUtf8(kept));
   EXPECT_EQ(kept.size(), 200 * 3);
+}
+
+TEST(PeerTextTest, KeepsMoreOfAnError) {
+  const std::string most(kMaxPeerErrorCharacters, 'a');
+  EXPECT_EQ(PeerErrorText(most), most);
+  EXPECT_EQ(MakePeerStatus(5, most), absl::NotFoundError(most));
+  const std::string text = PeerErrorText(most + "\x01 end");
+  EXPECT_EQ(text.size(), kMaxPeerErrorCharacters - 1 + std::string("…").size());
+  EXPECT_EQ(text.substr(text.size() - 9), "a\\x01 end");
+  EXPECT_EQ(PeerErrorText(text), text);
 }
 
 TEST(PeerStatusTest, KnowsCodes) {

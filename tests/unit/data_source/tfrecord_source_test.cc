@@ -123,6 +123,7 @@ TEST_F(TfrecordSourceTest, FilesFollowEachOther) {
   const auto source = OpenTfrecordSource(source_);
   ASSERT_TRUE(source.ok()) << source.status();
   ASSERT_EQ((*source)->example_count(), 3);
+  EXPECT_EQ((*source)->name(), absl::StrCat(folder_, ": x"));
   const FileLayout files = (*source)->Files();
   EXPECT_THAT(files.begins, ElementsAre(0, 0, 2, 2));
   EXPECT_EQ(files.FilesWithin(3), 2);

@@ -164,7 +164,7 @@ TEST_F(ImpossibleMessagesTest, WordsOfAMemberAreEscapedAndShort) {
                   .ok());
   const std::string message = Message(Take<Ended>());
   EXPECT_THAT(message, HasSubstr("ps-0 at host-p:1: \\x07bang\\neee"));
-  EXPECT_LT(message.size(), 400);
+  EXPECT_LT(message.size(), 2400);
 }
 
 TEST_F(ImpossibleMessagesTest, ACodeThatIsNoneIsUnknown) {
