@@ -18,8 +18,10 @@ namespace {
 
 // What the leader writes into the output folder.
 constexpr absl::string_view kOwnNames[] = {
-    ".lock",       "checkpoint",  "checkpoint.previous", "evaluator.csv",
-    "history.csv", "model.keras", "result.json",         "steps.csv"};
+    ".lock",         "checkpoint",      "checkpoint.previous",
+    "evaluator.csv", "history.csv",     "model.keras",
+    "phases",        "phases.previous", "result.json",
+    "steps.csv"};
 
 // `parts`: at least one.
 bool IsOfTheRun(const std::vector<absl::string_view>& parts) {

@@ -48,11 +48,8 @@ std::optional<BackupAndRestore> BackupOf(const v1::Job& job) {
 absl::Status TakeBackupPolicy(v1::Job& job) {
   const std::optional<BackupAndRestore> backup = BackupOf(job);
   if (!backup) return absl::OkStatus();
-  const v1::CheckpointPolicy policy = PolicyOf(*backup);
-  // A job that was written has the policy that was made of its callback.
-  if (!job.has_checkpoint() ||
-      MessageDifferencer::Equals(job.checkpoint(), policy)) {
-    *job.mutable_checkpoint() = policy;
+  if (!job.has_checkpoint()) {
+    *job.mutable_checkpoint() = PolicyOf(*backup);
     return absl::OkStatus();
   }
   if (!backup->delete_checkpoint) return absl::OkStatus();

@@ -11,6 +11,7 @@
 #include "common/config/keras_object.h"
 #include "common/config/message_fields.h"
 #include "common/data_source/sources.h"
+#include "common/job/backup.h"
 #include "common/job/fit_fields.h"
 #include "common/job/inner_model_files.h"
 #include "common/job/job_phases.h"
@@ -304,7 +305,9 @@ const FieldTable<Job>& FieldsOf(const Job*) {
 }  // namespace v1
 
 Value WriteJob(const v1::Job& job) {
-  Value document = Codec<v1::Job>::Write(job);
+  v1::Job own = job;
+  DropBackupPolicy(own);
+  Value document = Codec<v1::Job>::Write(own);
   if (job.phases_size() == 0) return document;
   std::erase_if(document.as_map(), [](const Value::Entry& entry) {
     return std::find(std::begin(kFieldsOfPhases), std::end(kFieldsOfPhases),

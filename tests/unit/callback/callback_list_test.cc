@@ -39,7 +39,8 @@ TEST(CallbackList, EachWritesToItsOwnFile) {
   EXPECT_THAT(MakeError(json::array({logger, same})),
               HasSubstr("callbacks[1]: an earlier callback also writes to "
                         "\"a/log.csv\""));
-  for (const char* own : {"result.json.tmp", "logs/worker-0.log"}) {
+  for (const char* own : {"result.json.tmp", "logs/worker-0.log", "phases",
+                          "phases/a/checkpoint"}) {
     EXPECT_THAT(MakeError(json::array({{{"CSVLogger", {{"filename", own}}}}})),
                 HasSubstr("is of the run itself"));
   }

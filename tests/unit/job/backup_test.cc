@@ -69,6 +69,11 @@ TEST(Backup, LeavesTheJobsOwnPolicyAndItsCheckpoints) {
   ASSERT_TRUE(job.ok()) << job.status();
   EXPECT_EQ(job->checkpoint().every_epochs(), 3);
   EXPECT_EQ(job->checkpoint().keep(), 5);
+  for (const char* const like_its_own :
+       {"checkpoint: {}\n", "checkpoint: {every_epochs: 1, keep: 1}\n"}) {
+    EXPECT_THAT(BackupError("{}", like_its_own),
+                HasSubstr("callbacks[1].delete_checkpoint: true"));
+  }
   EXPECT_THAT(BackupError("{}", own),
               HasSubstr("callbacks[1].delete_checkpoint: true, but the job's "
                         "own `checkpoint` keeps checkpoints; expected false"));
