@@ -53,7 +53,7 @@ class BundleTest(unittest.TestCase):
             run = self.run_bare("--device", "cpu", "--glibc", glibc, "--only",
                                 "programs|conformance|updates|parameter_server|tutorial")
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-            self.assertIn("5 passed, 0 failed, 0 skipped", run.stdout)
+            self.assertIn("6 passed, 0 failed, 0 skipped", run.stdout)
             self.assertRegex(run.stdout, r"\| [1-9]\d* of \d+ cases passed")
             self.assertRegex(run.stdout, r"\| accuracy 0\.\d+ \|")
             self.assertRegex(run.stdout, r"\| ours [\d.]+ steps/s")

@@ -87,8 +87,12 @@ def custom_loop(strategy):
     return run
 
 
+def mnist_stage():
+    return Stage("tutorial of MNIST with its callbacks", 20, 90, mnist)
+
+
 def tutorial_stages():
-    return [Stage("tutorial of MNIST with its callbacks", 20, 60, mnist),
+    return [mnist_stage(),
             *(Stage(f"custom loop, {strategy}", 30, 90, custom_loop(strategy))
               for strategy in ("parameter_server", "mirrored", "multi_worker_mirrored",
                                "central_storage"))]
