@@ -122,24 +122,27 @@ int OpenBelowWorkingFolder(const std::string& path) {
                 0666);
 }
 
+absl::Status NoRegularFile(const std::string& path) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": is no regular file; expected one, or none yet"));
+}
+
 absl::StatusOr<FileDescriptor> OpenOrMake(const std::string& path) {
   FileDescriptor file(path.starts_with('/')
                           ? open(path.c_str(), kOpenFlags, 0666)
                           : OpenBelowWorkingFolder(path));
   if (!file.is_open()) {
+    if (errno == EISDIR) return NoRegularFile(path);
     const absl::Status error = ErrnoError("cannot write", path);
     if (errno != ELOOP && errno != ENOTDIR) return error;
-    return absl::FailedPreconditionError(absl::StrCat(
+    return absl::InvalidArgumentError(absl::StrCat(
         path,
         ": leads through a link, or through what is no folder; expected "
         "a file in a folder"));
   }
   struct stat state = {};
   if (fstat(file.get(), &state) != 0) return ErrnoError("cannot read", path);
-  if (!S_ISREG(state.st_mode)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, ": is no regular file; expected one, or none yet"));
-  }
+  if (!S_ISREG(state.st_mode)) return NoRegularFile(path);
   return file;
 }
 
@@ -175,7 +178,7 @@ class HeaderLock {
 };
 
 absl::Status NoCacheFile(const std::string& path) {
-  return absl::FailedPreconditionError(absl::StrCat(
+  return absl::InvalidArgumentError(absl::StrCat(
       path,
       ": is no cache of examples, or a damaged one; expected the name of a new "
       "file, or that this one is deleted"));
@@ -189,7 +192,7 @@ absl::Status WrongHeader(const std::string& path, const std::string& found) {
   uint32_t version = 0;
   std::memcpy(&version, found.data() + kMagic.size(), sizeof(version));
   if (version != kVersion) {
-    return absl::FailedPreconditionError(absl::StrCat(
+    return absl::InvalidArgumentError(absl::StrCat(
         path, ": is a cache of version ", version, "; expected version ",
         kVersion, ": delete the file, or name another"));
   }
@@ -199,7 +202,7 @@ absl::Status WrongHeader(const std::string& path, const std::string& found) {
   std::memcpy(&owner.slots, numbers, 8);
   std::memcpy(&owner.capacity_bytes, numbers + 8, 8);
   if (HeaderOf(owner) != found) return NoCacheFile(path);
-  return absl::FailedPreconditionError(absl::StrCat(
+  return absl::InvalidArgumentError(absl::StrCat(
       path,
       ": has the examples of another source, or files of this one have changed "
       "since; delete the file, or name another"));

@@ -79,9 +79,9 @@ class CacheFile {
 
   // Opens the file, or makes it. A relative path is looked up below the working
   // folder, and no link in it is followed, since a job of a service may name it
-  // (FailedPrecondition).
+  // (InvalidArgument).
   //
-  // FailedPrecondition if the file is of another owner, or is no such file, and
+  // InvalidArgument if the file is of another owner, or is no such file, and
   // then it stays as it is; ResourceExhausted above limits::kMaxDataFileBytes;
   // DeadlineExceeded if another process does not get done with making it; or
   // what the file system says. Messages name the path. Blocks on the disk.

@@ -188,7 +188,7 @@ TEST_F(FileCachedSourceTest, NoDamagedByteGetsIntoAnExample) {
     SetContent(damaged);
     const auto cached = TryOpen();
     if (at < kHeader) {
-      EXPECT_EQ(cached.status().code(), absl::StatusCode::kFailedPrecondition);
+      EXPECT_EQ(cached.status().code(), absl::StatusCode::kInvalidArgument);
       EXPECT_EQ(Content(), damaged) << "it stays as it is";
       continue;
     }
@@ -210,7 +210,7 @@ TEST_F(FileCachedSourceTest, RefusesTheExamplesOfAnotherSource) {
   ExpectAll(Open());
   const std::string whole = Content();
   const auto other = TryOpen([](auto&) {}, std::string(64, 'b'));
-  EXPECT_EQ(other.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(other.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(other.status().message(),
             path_ +
                 ": has the examples of another source, or files of this one "
@@ -303,7 +303,8 @@ TEST_F(FileCachedSourceTest, NamesAPathThatCannotBeWritten) {
   EXPECT_EQ(error_of(folder_ + "none/x"), "cannot write " + folder_ +
                                               "none/x: No such file or "
                                               "directory");
-  EXPECT_THAT(error_of(folder_), StartsWith("cannot write " + folder_));
+  EXPECT_EQ(error_of(folder_),
+            folder_ + ": is no regular file; expected one, or none yet");
   ASSERT_EQ(mkfifo((folder_ + "pipe").c_str(), 0600), 0);
   EXPECT_EQ(error_of(folder_ + "pipe"),
             folder_ + "pipe: is no regular file; expected one, or none yet");
@@ -332,8 +333,8 @@ TEST_F(FileCachedSourceTest, ARelativePathFollowsNoLinks) {
   };
   EXPECT_TRUE(status_of("sub/x").ok());
   EXPECT_TRUE(fs::exists("sub/x"));
-  for (const char* path : {"link/x", "file", "sub/x/y"}) {
-    EXPECT_EQ(status_of(path).code(), absl::StatusCode::kFailedPrecondition)
+  for (const char* path : {"link/x", "file", "sub/x/y", "sub"}) {
+    EXPECT_EQ(status_of(path).code(), absl::StatusCode::kInvalidArgument)
         << path;
   }
   fs::current_path(before);
