@@ -142,10 +142,10 @@ TEST_F(ServiceTest, TheBestEpochComesBackToTheServersOfAllMachines) {
   // and its end.
   for (const bool is_killed : {false, true}) {
     SCOPED_TRACE(is_killed);
-    const int patience = is_killed ? 1000 : 2;
+    const int patience = is_killed ? 2000 : 2;
     const std::string id = Submit(
         {"--set", "cluster.ps=2", "--ps-cores", "10", "--retries", "1", "--set",
-         "epochs=9999", "--set", "checkpoint.every_epochs=50", "--set",
+         "epochs=9999", "--set", "checkpoint.every_epochs=200", "--set",
          "data.validation={idx: {features: test-images, labels: test-labels}, "
          "scale: 0.00392156862745098}",
          "--set",
