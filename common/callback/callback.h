@@ -275,8 +275,9 @@ class Callback {
   virtual absl::Status Prepare(const CallbackContext& context,
                                const Path& path);
 
-  // The file or folder that it writes to; "": none.
-  virtual std::string output_path() const { return ""; }
+  // The files that it writes and the folders that it fills, below the output
+  // folder.
+  virtual std::vector<std::string> output_paths() const { return {}; }
 
   // Whether BatchEnded is called.
   virtual bool hears_batches() const { return false; }

@@ -27,7 +27,7 @@ class CsvLogger final : public Callback {
   static const FieldTable<CsvLogger>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
-  std::string output_path() const override { return filename; }
+  std::vector<std::string> output_paths() const override { return {filename}; }
   absl::Status Prepare(const CallbackContext& context,
                        const Path& path) override;
   void EpochEnded(EpochEnd& end, Decision& decision) override;

@@ -1,12 +1,14 @@
 #include "common/callback/make_callbacks.h"
 
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "common/base/status_macros.h"
 #include "common/callback/backup_and_restore.h"
 #include "common/callback/csv_logger.h"
@@ -104,6 +106,29 @@ std::optional<Direction> DirectionOf(const Metric& metric) {
   return std::nullopt;
 }
 
+// Whether two files or folders are the same, or one lies in the other.
+bool Overlap(absl::string_view a, absl::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  return absl::StartsWith(b, a) && (a.size() == b.size() || b[a.size()] == '/');
+}
+
+// Adds what the callback writes to what the ones before it do.
+absl::Status AddOutputs(const Callback& callback, const Path& path,
+                        std::vector<std::string>& outputs) {
+  const std::vector<std::string> own = callback.output_paths();
+  for (const std::string& output : own) {
+    for (const std::string& other : outputs) {
+      if (!Overlap(output, other)) continue;
+      return ConfigError(
+          path, absl::StrCat("it writes to \"", output, "\", but \"", other,
+                             "\" is of an earlier callback or of the run; "
+                             "expected another name"));
+    }
+  }
+  outputs.insert(outputs.end(), own.begin(), own.end());
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 CallbackContext ContextOf(const v1::Job& job,
@@ -131,7 +156,8 @@ CallbackContext ContextOf(const v1::Job& job,
 absl::StatusOr<std::unique_ptr<CallbackList>> MakeCallbacks(
     const v1::Job& job, const CallbackContext& context) {
   std::vector<CallbackPtr> callbacks;
-  std::set<std::string> outputs;
+  // Task logs lie in it.
+  std::vector<std::string> outputs = {"logs/worker-0.log"};
   bool has_backup = false;
   bool keeps_model = false;
   bool swaps_averages = false;
@@ -168,12 +194,7 @@ absl::StatusOr<std::unique_ptr<CallbackList>> MakeCallbacks(
                          "an earlier callback has some, too; expected one "
                          "callback with some");
     }
-    const std::string output = callback->output_path();
-    if (!output.empty() && !outputs.insert(output).second) {
-      return ConfigError(
-          path, absl::StrCat("an earlier callback also writes to \"", output,
-                             "\"; expected another name"));
-    }
+    RETURN_IF_ERROR(AddOutputs(*callback, path, outputs));
     callbacks.push_back(std::move(callback));
   }
   return std::make_unique<CallbackList>(std::move(callbacks));

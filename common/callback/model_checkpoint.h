@@ -24,7 +24,7 @@ class ModelCheckpoint final : public MonitorCallback {
   static const FieldTable<ModelCheckpoint>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
-  std::string output_path() const override { return filepath; }
+  std::vector<std::string> output_paths() const override { return {filepath}; }
   // ConfigError, too, if the template asks for what is never in the logs.
   absl::Status Prepare(const CallbackContext& context,
                        const Path& path) override;

@@ -64,6 +64,11 @@ const FieldTable<TensorBoard>& TensorBoard::Fields() {
   return table;
 }
 
+std::vector<std::string> TensorBoard::output_paths() const {
+  return {absl::StrCat(log_dir, "/train"), absl::StrCat(log_dir, "/validation"),
+          absl::StrCat(log_dir, "/plugins")};
+}
+
 absl::Status TensorBoard::Prepare(const CallbackContext& context,
                                   const Path& path) {
   if (first_images > 0 && !context.no_images.empty()) {

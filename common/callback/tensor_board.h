@@ -37,7 +37,7 @@ class TensorBoard final : public Callback {
   static const FieldTable<TensorBoard>& Fields();
 
   absl::string_view class_name() const override { return kClassName; }
-  std::string output_path() const override { return log_dir; }
+  std::vector<std::string> output_paths() const override;
   absl::Status Prepare(const CallbackContext& context,
                        const Path& path) override;
   void EpochBegan(const EpochStart& start, Decision& decision) override;

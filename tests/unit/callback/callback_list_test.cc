@@ -37,8 +37,24 @@ TEST(CallbackList, EachWritesToItsOwnFile) {
   const json logger = {{"CSVLogger", {{"filename", "a/log.csv"}}}};
   const json same = {{"CSVLogger", {{"filename", "./a//log.csv"}}}};
   EXPECT_THAT(MakeError(json::array({logger, same})),
-              HasSubstr("callbacks[1]: an earlier callback also writes to "
-                        "\"a/log.csv\""));
+              HasSubstr("callbacks[1]: it writes to \"a/log.csv\", but "
+                        "\"a/log.csv\" is of an earlier callback"));
+  const auto csv = [](const std::string& name) {
+    return json{{"CSVLogger", {{"filename", name}}}};
+  };
+  EXPECT_THAT(MakeError(json::array({csv("a"), csv("a/b")})),
+              HasSubstr("callbacks[1]: it writes to \"a/b\", but \"a\""));
+  for (const char* const taken : {"logs", "logs/train", "logs/train/x"}) {
+    EXPECT_THAT(MakeError(json::array({"TensorBoard", csv(taken)})),
+                HasSubstr("callbacks[1]: it writes to"))
+        << taken;
+  }
+  EXPECT_THAT(MakeError(json::array({csv("logs")})),
+              HasSubstr("callbacks[0]: it writes to \"logs\""));
+  EXPECT_EQ(
+      MakeError(json::array({"TensorBoard", csv("logs/x.csv"),
+                             csv("logs/training.csv"), csv("a"), csv("ab")})),
+      "");
   for (const char* own : {"result.json.tmp", "logs/worker-0.log", "phases",
                           "phases/a/checkpoint"}) {
     EXPECT_THAT(MakeError(json::array({{{"CSVLogger", {{"filename", own}}}}})),
