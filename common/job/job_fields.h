@@ -27,7 +27,8 @@ absl::Span<const EnumName<Precision>> EnumNames(Precision);
 
 namespace paceline {
 
-// The job as the content of a job file, including defaults.
+// The job as the content of a job file, including defaults, but not the
+// `checkpoint` that comes of its BackupAndRestore (backup.h).
 Value WriteJob(const v1::Job& job);
 
 // The references of the job and of the maps in it, the job first.

@@ -110,11 +110,22 @@ def data_overrides(root):
             for what, file in (("features", "images-idx3-ubyte"), ("labels", "labels-idx1-ubyte"))]
 
 
+def accuracy_of(output_dir):
+    """What the run that wrote into this folder ended with."""
+    with open(f"{output_dir}/result.json", encoding="utf-8") as file:
+        return json.load(file)["evaluation"]["accuracy"]
+
+
+def devices_of_one_worker(runner):
+    """The override: a replica on each of its GPUs, at most two."""
+    return f"devices={max(1, min(2, runner.gpu_count))}"
+
+
 def overrides_of(strategy, runner):
     cluster = {
         "parameter_server": ["cluster={ps: 1, worker: 2}"],
         "multi_worker_mirrored": ["cluster={worker: 2}"],
-    }.get(strategy, ["cluster=null", f"devices={max(1, min(2, runner.gpu_count))}"])
+    }.get(strategy, ["cluster=null", devices_of_one_worker(runner)])
     overrides = [f"strategy={strategy}", f"device={runner.device}", "epochs=1", *cluster,
                  *data_overrides(runner.programs.root)]
     return [word for override in overrides for word in ("--set", override)]
@@ -173,9 +184,7 @@ def training(strategy):
         code, output = run_job(strategy, output_dir, runner)
         if code != 0:
             return failed(explain(code, output))
-        with open(f"{output_dir}/result.json", encoding="utf-8") as file:
-            result = json.load(file)
-        accuracy = result["evaluation"]["accuracy"]
+        accuracy = accuracy_of(output_dir)
         if accuracy < MIN_ACCURACY:
             return failed(f"accuracy {accuracy:.4f}; expected at least {MIN_ACCURACY}")
         text = f"accuracy {accuracy:.4f}"

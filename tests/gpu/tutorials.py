@@ -1,7 +1,6 @@
 """The tutorials' jobs on a GPU: these fail, or pass."""
 
 import glob
-import json
 
 import stages
 from results import failed, passed
@@ -19,11 +18,6 @@ def words_of(overrides, runner):
     return [word for override in everything for word in ("--set", override)]
 
 
-def accuracy_of(output_dir):
-    with open(f"{output_dir}/result.json", encoding="utf-8") as file:
-        return json.load(file)["evaluation"]["accuracy"]
-
-
 def steps_without_trace(pattern):
     """The names of those that no such file has."""
     traces = b""
@@ -37,13 +31,13 @@ def steps_without_trace(pattern):
 def mnist(runner):
     """MNIST's job with all its callbacks and a trace; its checkpoint, evaluated again."""
     job, output_dir = "deploy/jobs/mnist_callbacks.yaml", f"{runner.folder}/mnist"
-    overrides = [f"devices={max(1, min(2, runner.gpu_count))}", "epochs=2",
+    overrides = [stages.devices_of_one_worker(runner), "epochs=2",
                  f"callbacks[0].TensorBoard.profile_batch={TRACED_STEPS}"]
     code, output = runner.ours("coordinator", "run", job, "--output", output_dir,
                                *words_of(overrides, runner))
     if code != 0:
         return failed(explain(code, output))
-    accuracy = accuracy_of(output_dir)
+    accuracy = stages.accuracy_of(output_dir)
     if accuracy < MIN_MNIST_ACCURACY:
         return failed(f"accuracy {accuracy:.4f}; expected at least {MIN_MNIST_ACCURACY}")
     missing = steps_without_trace(f"{output_dir}/logs/plugins/profile/*/*.xplane.pb")
@@ -54,7 +48,7 @@ def mnist(runner):
                                *words_of(["devices=1"], runner))
     if code != 0:
         return failed(explain(code, output))
-    again = accuracy_of(f"{output_dir}-evaluated")
+    again = stages.accuracy_of(f"{output_dir}-evaluated")
     # Sums of another order may tip two of the 10,000 examples.
     if abs(again - accuracy) > 2.5e-4:
         return failed(f"accuracy {accuracy:.4f}, but {again:.4f} of the checkpoint")
@@ -72,14 +66,13 @@ def custom_loop(strategy):
 
     def run(runner):
         output_dir = f"{runner.folder}/custom-loop-{strategy}"
-        one_process = [f"devices={max(1, min(2, runner.gpu_count))}"]
-        overrides = [f"strategy={strategy}", *cluster.get(strategy, one_process)]
+        overrides = [f"strategy={strategy}", *cluster.get(strategy, [stages.devices_of_one_worker(runner)])]
         code, output = runner.ours("coordinator", "run",
                                    "deploy/jobs/fashion_mnist_custom_loop.yaml", "--output",
                                    output_dir, *words_of(overrides, runner))
         if code != 0:
             return failed(explain(code, output))
-        accuracy = accuracy_of(output_dir)
+        accuracy = stages.accuracy_of(output_dir)
         if accuracy < MIN_LOOP_ACCURACY:
             return failed(f"accuracy {accuracy:.4f}; expected at least {MIN_LOOP_ACCURACY}")
         return passed(f"accuracy {accuracy:.4f}")

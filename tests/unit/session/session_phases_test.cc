@@ -84,20 +84,24 @@ class WorkersOfPhasesTest : public SessionOrdersFixture {
     validation_examples_ = 0;
     test_examples_ = 0;
   }
+
+  // Trains to the end of the phase, and starts again from its last checkpoint.
+  void ResumeAtTheEnd() {
+    StartWorkers();
+    EXPECT_FALSE(WorkUntilOrder());
+    EXPECT_TRUE(session_->ended());
+    ASSERT_FALSE(taken_.empty());
+    options_.restore = taken_.back().state;
+    options_.restore_path = "/out/checkpoint/step-x";
+    incarnations_.clear();
+    requests_.clear();
+    StartWorkers();
+  }
 };
 
 // A worker that leaves at once would let another one wait for it.
 TEST_F(WorkersOfPhasesTest, APhaseThatResumesAtItsEndAwaitsTheirConnections) {
-  StartWorkers();
-  EXPECT_FALSE(WorkUntilOrder());
-  EXPECT_TRUE(session_->ended());
-  ASSERT_FALSE(taken_.empty());
-
-  options_.restore = taken_.back().state;
-  options_.restore_path = "/out/checkpoint/step-x";
-  incarnations_.clear();
-  requests_.clear();
-  StartWorkers();
+  ASSERT_NO_FATAL_FAILURE(ResumeAtTheEnd());
   EXPECT_FALSE(Acquire(kWorker0));
   EXPECT_FALSE(session_->ended());
   EXPECT_FALSE(Beat(kWorker0)->next_phase());
@@ -108,13 +112,7 @@ TEST_F(WorkersOfPhasesTest, APhaseThatResumesAtItsEndAwaitsTheirConnections) {
 }
 
 TEST_F(WorkersOfPhasesTest, AWorkerThatIsLostBeforeItConnectsEndsTheJob) {
-  StartWorkers();
-  EXPECT_FALSE(WorkUntilOrder());
-  options_.restore = taken_.back().state;
-  options_.restore_path = "/out/checkpoint/step-x";
-  incarnations_.clear();
-  requests_.clear();
-  StartWorkers();
+  ASSERT_NO_FATAL_FAILURE(ResumeAtTheEnd());
   EXPECT_FALSE(Acquire(kWorker0));
   session_->TaskExited(kWorker1, 1, now_);
   const std::optional<Ended> ended = Take<Ended>();
