@@ -33,6 +33,10 @@ inline constexpr int64_t kMaxElements = int64_t{1} << 40;
 inline constexpr int64_t kMaxEmbeddingIds = int64_t{1} << 24;
 // Dimensions of a tensor.
 inline constexpr int kMaxRank = 8;
+// Passes over the examples of a data set in an epoch.
+inline constexpr int64_t kMaxRepeat = 1'000'000;
+// Batches that are made ahead of the model.
+inline constexpr int64_t kMaxPrefetch = 1'000;
 // Examples in a batch.
 inline constexpr int64_t kMaxBatchSize = 1 << 20;
 // Tasks of one type.

@@ -6,8 +6,10 @@
 
 #include "common/config/message_fields.h"
 #include "common/data_source/sources.h"
+#include "common/job/dataset_reading.h"
 #include "common/job/job_fields.h"
 #include "common/job/objective_fields.h"
+#include "common/limits.h"
 
 namespace paceline::v1 {
 
@@ -99,6 +101,19 @@ Accessors<Dataset, Cache> CacheAccessors() {
           }};
 }
 
+// Of a number that the message does not have if it is the default.
+Accessors<Dataset, int64_t> WithDefault(uint32_t (Dataset::*get)() const,
+                                        void (Dataset::*set)(uint32_t),
+                                        uint32_t default_value) {
+  return {[=](const Dataset& dataset) -> int64_t {
+            const uint32_t value = (dataset.*get)();
+            return value == 0 ? default_value : value;
+          },
+          [=](Dataset& dataset, int64_t value) {
+            (dataset.*set)(value == default_value ? 0 : value);
+          }};
+}
+
 std::vector<Field<Dataset>> DatasetFields() {
   std::vector<Field<Dataset>> fields = SourceFields();
   fields.insert(
@@ -131,6 +146,23 @@ std::vector<Field<Dataset>> DatasetFields() {
            Scalar(&Dataset::drop_remainder, &Dataset::set_drop_remainder),
            "Whether each pass leaves out its last batch if that is smaller "
            "than the others.")),
+       WrittenUnlessDefault(Optional(
+           "repeat",
+           WithDefault(&Dataset::repeat, &Dataset::set_repeat, kDefaultRepeat),
+           Between(1, limits::kMaxRepeat),
+           "Of `train` alone: passes over the examples in an epoch, one after "
+           "the other, so that a batch may have the end of one and the start "
+           "of the next; with `drop_remainder` each is cut. Random steps draw "
+           "anew in each. `steps_per_epoch` repeats the data as needed, so a "
+           "job has one of the two.")),
+       WrittenUnlessDefault(Optional(
+           "prefetch",
+           WithDefault(&Dataset::prefetch, &Dataset::set_prefetch,
+                       kDefaultPrefetch),
+           Between(1, limits::kMaxPrefetch),
+           "Batches that each replica has ready, at most, before the model "
+           "asks for them; it holds one more in memory. How many threads make "
+           "them is found out as the job runs.")),
        Optional("shuffle", ShuffleAccessors(),
                 "Whether the order changes with every epoch: `true` permutes "
                 "the whole set, a number is the size of Keras' buffer."),

@@ -53,11 +53,17 @@ void ClearDefaultPolicy(v1::Dataset& train) {
   }
 }
 
-// They change no example.
-void ClearCaches(v1::Data& data) {
-  if (data.has_train()) data.mutable_train()->clear_cache();
-  if (data.has_validation()) data.mutable_validation()->clear_cache();
-  if (data.has_test()) data.mutable_test()->clear_cache();
+// What changes no example.
+void ClearSpeed(v1::Dataset& dataset) {
+  dataset.clear_cache();
+  dataset.clear_prefetch();
+  if (dataset.repeat() == 1) dataset.clear_repeat();
+}
+
+void ClearSpeed(v1::Data& data) {
+  if (data.has_train()) ClearSpeed(*data.mutable_train());
+  if (data.has_validation()) ClearSpeed(*data.mutable_validation());
+  if (data.has_test()) ClearSpeed(*data.mutable_test());
 }
 
 }  // namespace
@@ -68,7 +74,7 @@ std::string JobFingerprint(const v1::Job& job) {
   same.clear_evaluator();
   same.clear_verbose();
   same.clear_progress_style();
-  if (same.has_data()) ClearCaches(*same.mutable_data());
+  if (same.has_data()) ClearSpeed(*same.mutable_data());
   if (same.data().has_train()) {
     ClearDefaultPolicy(*same.mutable_data()->mutable_train());
   }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
+#include "common/base/usable_memory.h"
 #include "common/data_source/convert.h"
 #include "common/limits.h"
 #include "glog/logging.h"
@@ -51,9 +52,12 @@ absl::StatusOr<std::unique_ptr<BatchPipeline>> BatchPipeline::Create(
   CHECK(options.type == DataType::kFloat32 ||
         options.type == DataType::kFloat64);
   int64_t batch_size = 0;
+  int64_t prefetch = 1;
   std::map<v1::Phase, Phase> phases;
   for (const auto& [phase, data] : options.phases) {
     CHECK_GE(data.step_size, 1);
+    CHECK_GE(data.prefetch, 1);
+    prefetch = std::max<int64_t>(prefetch, data.prefetch);
     // The slices of a step differ in size by at most one example.
     batch_size =
         std::max(batch_size, (data.step_size + data.replica_count - 1) /
@@ -81,8 +85,11 @@ absl::StatusOr<std::unique_ptr<BatchPipeline>> BatchPipeline::Create(
         options.phases.begin()->second.source->name(), batch_size,
         limits::kMaxElements));
   }
-  return absl::WrapUnique(new BatchPipeline(options, std::move(lease_source),
-                                            std::move(phases), batch_size));
+  auto pipeline = absl::WrapUnique(new BatchPipeline(
+      options, std::move(lease_source), std::move(phases), batch_size));
+  RETURN_IF_ERROR(pipeline->AllocateBatches(batch_size, prefetch + 1));
+  pipeline->thread_ = std::thread([&run = *pipeline] { run.Run(); });
+  return pipeline;
 }
 
 BatchPipeline::BatchPipeline(const PipelineOptions& options,
@@ -100,10 +107,7 @@ BatchPipeline::BatchPipeline(const PipelineOptions& options,
       lane_(options.lane),
       phases_(std::move(phases)),
       tuner_(options.readers),
-      places_(batch_size) {
-  AllocateBatches(batch_size);
-  thread_ = std::thread([this] { Run(); });
-}
+      places_(batch_size) {}
 
 std::vector<BatchPipeline::Column> BatchPipeline::ColumnsOf(
     const std::vector<ModelArray>& arrays, DataType type) {
@@ -124,7 +128,8 @@ absl::StatusOr<BatchPipeline::Reader> BatchPipeline::MakeReader(
   return Reader{std::move(examples), std::move(steps)};
 }
 
-void BatchPipeline::AllocateBatches(int64_t batch_size) {
+absl::Status BatchPipeline::AllocateBatches(int64_t batch_size,
+                                            int64_t buffers) {
   const auto size_bytes = [batch_size](const Column& column) {
     return RoundUp(batch_size * column.row_size *
                    static_cast<int64_t>(SizeOf(column.type)));
@@ -133,8 +138,17 @@ void BatchPipeline::AllocateBatches(int64_t batch_size) {
   for (const Column& column : features_) batch_bytes += size_bytes(column);
   for (const Column& column : labels_) batch_bytes += size_bytes(column);
   for (const Column& column : weights_) batch_bytes += size_bytes(column);
-  memory_ = Allocate(kBufferCount * batch_bytes);
-
+  // Unknown where /proc cannot be read.
+  const absl::StatusOr<uint64_t> usable = UsableMemory();
+  if (usable.ok() && buffers > static_cast<int64_t>(*usable) /
+                                   std::max<int64_t>(batch_bytes, 1)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "prefetch: ", buffers - 1, ": these and the batch in use have ",
+        batch_bytes, " bytes each; expected that they fit into the ", *usable,
+        " bytes that this task may use"));
+  }
+  memory_ = Allocate(buffers * batch_bytes);
+  batches_.resize(buffers);
   std::byte* next = memory_.get();
   const auto prepare = [&](const std::vector<Column>& columns,
                            std::vector<PreparedArray>& arrays) {
@@ -148,11 +162,12 @@ void BatchPipeline::AllocateBatches(int64_t batch_size) {
     prepare(labels_, batch.labels);
     prepare(weights_, batch.weights);
   }
+  return absl::OkStatus();
 }
 
 BatchPipeline::~BatchPipeline() {
   Cancel();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 BatchPipeline::AlignedMemory BatchPipeline::Allocate(int64_t size_bytes) {
@@ -170,7 +185,7 @@ absl::StatusOr<const PreparedBatch*> BatchPipeline::Next(
   MutexLock lock(mutex_);
   while (true) {
     RETURN_IF_ERROR(status_);
-    if (taken_ < made_) return &batches_[taken_++ % kBufferCount];
+    if (taken_ < made_) return &BufferOf(taken_++);
     const absl::Duration left = deadline - MonotonicNow();
     if (finished_ || left <= absl::ZeroDuration()) return nullptr;
     trainer_waited_ = true;
@@ -181,7 +196,7 @@ absl::StatusOr<const PreparedBatch*> BatchPipeline::Next(
 void BatchPipeline::Release(const PreparedBatch* batch) {
   MutexLock lock(mutex_);
   CHECK_LT(released_, taken_);
-  CHECK_EQ(batch, &batches_[released_ % kBufferCount])
+  CHECK_EQ(batch, &BufferOf(released_))
       << "batches are released in the order in which they came";
   ++released_;
   changed_.NotifyAll();
@@ -240,7 +255,7 @@ absl::Status BatchPipeline::MakeBatchesOf(const v1::Lease& lease) {
   int64_t done = 0;
   const int64_t skipped_before = skipped_.total();
   for (int64_t at = begin; at < end; at += phase.data.step_size) {
-    ASSIGN_OR_RETURN(PreparedBatch * batch, AwaitBuffer());
+    ASSIGN_OR_RETURN(PreparedBatch * batch, AwaitBuffer(phase.data.prefetch));
     batch->lease = lease;
     batch->step_count = std::min(phase.data.step_size, end - at);
     batch->begin = at + phase.data.SliceBegin(batch->step_count);
@@ -261,13 +276,13 @@ absl::Status BatchPipeline::MakeBatchesOf(const v1::Lease& lease) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<PreparedBatch*> BatchPipeline::AwaitBuffer() {
+absl::StatusOr<PreparedBatch*> BatchPipeline::AwaitBuffer(int prefetch) {
   MutexLock lock(mutex_);
-  while (status_.ok() && made_ - released_ == kBufferCount) {
+  while (status_.ok() && made_ - released_ > prefetch) {
     changed_.WaitFor(mutex_, kLookUp);
   }
   RETURN_IF_ERROR(status_);
-  return &batches_[made_ % kBufferCount];
+  return &BufferOf(made_);
 }
 
 void BatchPipeline::Publish() {

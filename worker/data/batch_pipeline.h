@@ -61,6 +61,9 @@ struct PhaseData {
   int replica_count = 1;
   // Applied to each example.
   StepOptions steps = {};
+  // Batches of the phase that are ready ahead of the trainer, at most; at least
+  // 1.
+  int prefetch = 3;
   // Whether examples are read by one reader alone, since reading one means to
   // read those before it.
   bool is_stream = false;
@@ -151,8 +154,9 @@ class BatchPipeline {
   using LeaseSource = std::function<absl::StatusOr<std::optional<v1::Lease>>()>;
 
   // InvalidArgument if what a phase's steps make of its source does not fit the
-  // model, or a batch has too many elements. Other errors are those of
-  // ExampleSteps::Create and DataSource::MakeReader.
+  // model, a batch has too many elements, or the batches do not fit into the
+  // memory of this task. Other errors are those of ExampleSteps::Create and
+  // DataSource::MakeReader.
   static absl::StatusOr<std::unique_ptr<BatchPipeline>> Create(
       const PipelineOptions& options, LeaseSource lease_source);
 
@@ -182,9 +186,6 @@ class BatchPipeline {
   void Cancel();
 
  private:
-  // Three batches ahead, plus the one that the trainer uses.
-  static constexpr int kBufferCount = 4;
-
   struct AlignedDelete {
     void operator()(std::byte* memory) const;
   };
@@ -218,7 +219,9 @@ class BatchPipeline {
   static std::vector<Column> ColumnsOf(const std::vector<ModelArray>& arrays,
                                        DataType type);
   static AlignedMemory Allocate(int64_t size_bytes);
-  void AllocateBatches(int64_t batch_size);
+  absl::Status AllocateBatches(int64_t batch_size, int64_t buffers);
+  // The buffer of the i-th batch since the start.
+  PreparedBatch& BufferOf(int64_t i) { return batches_[i % batches_.size()]; }
   static absl::StatusOr<Reader> MakeReader(const PhaseData& data,
                                            const ReadFence& fence);
 
@@ -226,7 +229,8 @@ class BatchPipeline {
   void Run();
   absl::Status MakeBatches();
   absl::Status MakeBatchesOf(const v1::Lease& lease);
-  absl::StatusOr<PreparedBatch*> AwaitBuffer();
+  // While fewer than `prefetch` batches are ahead of the trainer's.
+  absl::StatusOr<PreparedBatch*> AwaitBuffer(int prefetch);
   void Publish();
   absl::Status Fill(Phase& phase, PreparedBatch& batch);
   bool TakeTrainerWaited();
@@ -268,11 +272,10 @@ class BatchPipeline {
   std::vector<EpochOrder::Place> places_;
   std::atomic<bool> is_cancelled_ = false;
 
-  // The i-th batch since the start is in batches_[i % kBufferCount]. The
-  // prefetch thread owns it until it is ready, then the trainer until it is
-  // released.
+  // Those ahead, plus the one that the trainer uses. The prefetch thread owns a
+  // batch until it is ready, then the trainer until it is released.
   AlignedMemory memory_;
-  PreparedBatch batches_[kBufferCount];
+  std::vector<PreparedBatch> batches_;
 
   mutable Mutex mutex_;
   CondVar changed_;

@@ -128,6 +128,7 @@ absl::StatusOr<std::vector<std::string>> Predict(
       WholeOf(*data.source, data.dataset, data.job.seed(), batch_size);
   // A row is the prediction of its own example, or there is none.
   phase.skips_errors = false;
+  phase.order.epoch_passes = 1;
   RETURN_IF_ERROR(CheckFits(phase, pipeline_options.model));
   std::vector<std::string> paths = PathsOf(options.output, model.graph);
   ASSIGN_OR_RETURN(const std::vector<PredictionFilePtr> files,

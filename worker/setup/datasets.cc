@@ -11,6 +11,7 @@
 #include "common/data_source/cached_source.h"
 #include "common/data_source/source_fingerprint.h"
 #include "common/data_source/sources.h"
+#include "common/job/dataset_reading.h"
 #include "common/job/job_files.h"
 #include "common/limits.h"
 
@@ -64,6 +65,13 @@ class Opener {
     const int64_t batch = data.step_size / std::gcd(data.step_size, passes);
     const int64_t examples =
         dataset.drop_remainder() ? count / batch * batch : count;
+    if (examples > limits::kMaxExamples / data.order.epoch_passes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, ".repeat: ", RepeatOf(dataset), ": an epoch of ",
+                       data.order.epoch_passes, " passes over ", examples,
+                       " examples; expected at most ", limits::kMaxExamples,
+                       " examples in an epoch"));
+    }
     if (examples == 0) {
       return absl::InvalidArgumentError(
           absl::StrCat(name, ".drop_remainder: ", count,
@@ -98,6 +106,18 @@ class Opener {
   Datasets& datasets_;
 };
 
+// Where replicas have files or passes of their own, a step may not have the end
+// of one pass and the start of the next (EpochOrder).
+absl::Status CheckRepeat(const v1::Dataset& train) {
+  const int64_t repeat = RepeatOf(train);
+  if (repeat == 1 || train.drop_remainder()) return absl::OkStatus();
+  return ConfigError(
+      Path("data").Key("train").Key("repeat"),
+      absl::StrCat("expected 1, got ", repeat,
+                   ", with this auto_shard_policy; or drop_remainder: true, or "
+                   "auto_shard_policy: data"));
+}
+
 // Divides the examples among the replicas of `workers` as
 // data.train.auto_shard_policy says.
 absl::Status Shard(const v1::Job& job, const DataSource& train, int workers,
@@ -108,17 +128,22 @@ absl::Status Shard(const v1::Job& job, const DataSource& train, int workers,
   OrderOptions& order = training.order;
   order.replicas = replicas;
   order.step_size = training.step_size;
-  if (job.data().train().auto_shard_policy() == v1::AUTO_SHARD_POLICY_OFF) {
+  const v1::AutoShardPolicy policy = job.data().train().auto_shard_policy();
+  if (has_own && (policy == v1::AUTO_SHARD_POLICY_OFF ||
+                  policy == v1::AUTO_SHARD_POLICY_FILE)) {
+    RETURN_IF_ERROR(CheckRepeat(job.data().train()));
+  }
+  if (policy == v1::AUTO_SHARD_POLICY_OFF) {
     if (order.count > limits::kMaxExamples / replicas) {
       return ConfigError(
           path, absl::StrCat("off: ", order.count, " examples for each of ",
                              replicas, " replicas; expected at most ",
                              limits::kMaxExamples, " in an epoch"));
     }
-    order.epoch_passes = replicas;
+    order.epoch_passes *= replicas;
     if (has_own) order.sharding = Sharding::kOwnPasses;
   }
-  if (job.data().train().auto_shard_policy() != v1::AUTO_SHARD_POLICY_FILE) {
+  if (policy != v1::AUTO_SHARD_POLICY_FILE) {
     return absl::OkStatus();
   }
   order.files = train.Files();
@@ -164,6 +189,8 @@ PhaseData WholeOf(const DataSource& source, const v1::Dataset& dataset,
   phase.step_size = step_size;
   phase.source = &source;
   phase.order.count = source.example_count();
+  phase.order.epoch_passes = RepeatOf(dataset);
+  phase.prefetch = static_cast<int>(PrefetchOf(dataset));
   phase.scale = dataset.scale();
   phase.steps = StepOptionsOf(dataset, seed);
   phase.is_stream = IsStream(dataset) || source.is_stream();
@@ -251,6 +278,7 @@ absl::StatusOr<Datasets> OpenDatasets(
     split.steps.without_random = true;
     split.order.first = training.order.count;
     split.order.count = rest;
+    split.order.epoch_passes = 1;
     ASSIGN_OR_RETURN(const int64_t examples,
                      opener.Add("data.validation_split", v1::PHASE_VALIDATION,
                                 data.train(), split));

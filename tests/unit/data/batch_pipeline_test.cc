@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -132,6 +133,48 @@ TEST(BatchPipelineTest, WorkersSeeEachExampleOnceAnEpoch) {
   std::sort(seen.begin(), seen.end());
   ASSERT_EQ(seen.size(), 250u);
   for (int i = 0; i < 250; ++i) EXPECT_EQ(seen[i], i);
+}
+
+// All of these are ready before the first is returned.
+TEST(BatchPipelineTest, MakesAsManyBatchesAheadAsItIsTold) {
+  for (const int prefetch : {1, 2, 9}) {
+    SCOPED_TRACE(prefetch);
+    const CountingSource source(80);
+    PipelineOptions options = TrainOptions(source, 4);
+    options.phases[v1::PHASE_TRAIN].prefetch = prefetch;
+    auto pipeline = MakePipeline(options, GiveLeases({MakeLease(1, 0, 80)}));
+    std::vector<const PreparedBatch*> held;
+    for (int i = 0; i <= prefetch; ++i) {
+      held.push_back(*pipeline->Next(kLong));
+      ASSERT_NE(held.back(), nullptr);
+    }
+    EXPECT_EQ(*pipeline->Next(absl::Milliseconds(20)), nullptr);
+    for (int i = 0; i <= prefetch; ++i) EXPECT_EQ(held[i]->begin, 4 * i);
+    pipeline->Release(held.front());
+    const PreparedBatch* next = *pipeline->Next(kLong);
+    ASSERT_NE(next, nullptr);
+    EXPECT_EQ(next->begin, 4 * (prefetch + 1));
+  }
+}
+
+TEST(BatchPipelineTest, EachPhaseHasItsOwnBatchesAhead) {
+  const CountingSource source(80);
+  PipelineOptions options = TrainOptions(source, 4);
+  options.phases[v1::PHASE_TRAIN].prefetch = 1;
+  options.phases[v1::PHASE_VALIDATION] = options.phases[v1::PHASE_TRAIN];
+  options.phases[v1::PHASE_VALIDATION].prefetch = 7;
+  auto pipeline = MakePipeline(options, GiveLeases({MakeLease(1, 0, 80)}));
+  ASSERT_NE(*pipeline->Next(kLong), nullptr);
+  ASSERT_NE(*pipeline->Next(kLong), nullptr);
+  EXPECT_EQ(*pipeline->Next(absl::Milliseconds(20)), nullptr);
+}
+
+TEST(BatchPipelineTest, RefusesBatchesThatNoMemoryHolds) {
+  const CountingSource source(80);
+  PipelineOptions options = TrainOptions(source, 1 << 20);
+  options.phases[v1::PHASE_TRAIN].prefetch = std::numeric_limits<int>::max();
+  EXPECT_EQ(BatchPipeline::Create(options, GiveLeases({})).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(BatchPipelineTest, ServesPhasesOfOneSource) {

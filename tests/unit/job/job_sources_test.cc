@@ -88,6 +88,33 @@ TEST(JobSources, SayHowTheyAreRead) {
       "10: data.train.on_error: ");
 }
 
+TEST(JobSources, SayHowOftenAndHowFarAheadTheyAreRead) {
+  const std::string source = "npz: {file: digits.npz}";
+  const auto plain = ReadWithSource(source);
+  const auto job = ReadWithSource(source + "\n    repeat: 3\n    prefetch: 8");
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->data().train().repeat(), 3);
+  EXPECT_EQ(job->data().train().prefetch(), 8);
+  ExpectReadAgain(*job);
+  EXPECT_NE(JobFingerprint(*job), JobFingerprint(*plain));
+  for (const char* same : {"\n    prefetch: 8", "\n    repeat: 1"}) {
+    EXPECT_EQ(JobFingerprint(*ReadWithSource(source + same)),
+              JobFingerprint(*plain));
+  }
+  v1::Job spelt_out = *plain;
+  spelt_out.mutable_data()->mutable_train()->set_repeat(1);
+  EXPECT_EQ(JobFingerprint(spelt_out), JobFingerprint(*plain));
+  ExpectSourceRefused(
+      source + "\n  test:\n    npz: {file: t.npz}\n    repeat: 2",
+      "12: data.test.repeat: 2: is of data.train alone");
+  ExpectSourceRefused(source + "\n    repeat: 0", "10: data.train.repeat: ");
+  ExpectSourceRefused(source + "\n    repeat: -1", "10: data.train.repeat: ");
+  ExpectSourceRefused(source + "\n    prefetch: 1001",
+                      "10: data.train.prefetch: ");
+  ExpectSourceRefused(source + "\n    repeat: 2\nsteps_per_epoch: 5",
+                      "10: data.train.repeat: expected 1, got 2");
+}
+
 TEST(JobSources, SayWhereExamplesAreKept) {
   const std::string source = "npz: {file: digits.npz}";
   const auto with = [&](const std::string& cache) {

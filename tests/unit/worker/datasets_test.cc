@@ -122,6 +122,61 @@ TEST_F(DatasetsTest, OffHasEachExampleForEachReplica) {
   }
 }
 
+TEST_F(DatasetsTest, AnEpochHasARepeatedSetSeveralTimes) {
+  const std::vector<std::string> repeat = {"data.train.repeat=3",
+                                           "data.train.shuffle=true",
+                                           "data.validation_split=0.1"};
+  const auto data = Open({10, 11}, repeat);
+  ASSERT_TRUE(data.ok()) << data.status();
+  EXPECT_EQ(epoch(), 3 * 18);
+  EXPECT_EQ(data->order.ExamplesInPass(), 18);
+  const std::map<int64_t, int> counts = CountsOf(*data);
+  EXPECT_THAT(counts, SizeIs(18));
+  for (const auto& [example, count] : counts) EXPECT_EQ(count, 3);
+  // Each pass has an order of its own.
+  EpochOrder order(data->order);
+  std::vector<int64_t> passes[2];
+  for (int64_t i = 0; i < 36; ++i) {
+    passes[i / 18].push_back(order.ExampleAt(0, i));
+  }
+  EXPECT_NE(passes[0], passes[1]);
+}
+
+TEST_F(DatasetsTest, ARepeatDoesNotRepeatWhatIsSplitOff) {
+  ASSERT_TRUE(Open({10, 11}, {"data.train.repeat=3"}).ok());
+  absl::StatusOr<v1::Job> job =
+      ReadJobFile(folder_ + "job.yaml",
+                  {"data.train.repeat=3", "data.validation_split=0.1"});
+  ASSERT_TRUE(job.ok()) << job.status();
+  const auto datasets = OpenDatasets(*job, *MakeJobModel(*job), 2,
+                                     {v1::PHASE_TRAIN, v1::PHASE_VALIDATION},
+                                     RemoteFiles({}), ReadFence());
+  ASSERT_TRUE(datasets.ok()) << datasets.status();
+  EXPECT_EQ(datasets->sizes.train_examples(), 3 * 18);
+  EXPECT_EQ(datasets->sizes.validation_examples(), 3);
+}
+
+// A step of replicas with orders of their own ends where a pass does.
+TEST_F(DatasetsTest, ARepeatWithOwnOrdersNeedsFullSteps) {
+  for (const char* policy : {"file", "off"}) {
+    SCOPED_TRACE(policy);
+    std::vector<std::string> all = {
+        absl::StrCat("data.train.auto_shard_policy=", policy),
+        "data.train.repeat=2"};
+    const auto refused = Open({10, 11}, all);
+    EXPECT_THAT(std::string(refused.status().message()),
+                HasSubstr("data.train.repeat: expected 1, got 2, with this "
+                          "auto_shard_policy"));
+    all.push_back("data.train.drop_remainder=true");
+    const auto data = Open({10, 11}, all);
+    ASSERT_TRUE(data.ok()) << data.status();
+    EXPECT_EQ(data->order.ExamplesInEpoch() % data->step_size, 0);
+    EXPECT_EQ(epoch(), data->order.ExamplesInEpoch());
+    // Constructing it checks what it needs.
+    EXPECT_EQ(EpochOrder(data->order).epoch_examples(), epoch());
+  }
+}
+
 TEST_F(DatasetsTest, FileAndDataHaveEachExampleOnce) {
   for (const char* policy : {"file", "data", "auto"}) {
     const auto data =
