@@ -90,8 +90,9 @@ struct BatchEnd {
   int64_t count = 1;
   // Steps of the job so far.
   int64_t steps = 0;
-  // The means since the epoch began, as the progress bar has them, sorted by
-  // key.
+  // The means from the epoch's begin to this step, sorted by key. They are over
+  // all replicas that take each step together; over the examples reported so
+  // far, if workers are asynchronous.
   Logs logs;
   // Of the next step.
   double learning_rate = 0;

@@ -45,11 +45,12 @@ const FieldTable<TensorBoard>& TensorBoard::Fields() {
        Optional("write_steps_per_second", &TensorBoard::write_steps_per_second,
                 "Whether the speed is written: `epoch_steps_per_second`, and "
                 "`batch_steps_per_second` as `update_freq` says."),
-       Optional("update_freq", &TensorBoard::update_freq,
-                "After how many steps of training values are also written, as "
-                "`batch_loss`; `batch`: 1; `epoch`: only where an epoch ends. "
-                "Progress comes in groups of steps: each has one point at "
-                "most."),
+       Optional(
+           "update_freq", &TensorBoard::update_freq,
+           "After how many steps of training values are also written, as "
+           "`batch_loss`; `batch`: 1; `epoch`: only where an epoch ends. "
+           "Progress comes in groups of steps: one that has such a step has "
+           "one point, at its last step, with the values up to it."),
        Optional("profile_batch", &TensorBoard::profile_batch,
                 "The step of the job, from 1, of which each worker makes a "
                 "trace for the profile page, or the first and the last of "

@@ -16,9 +16,9 @@ constexpr char kBatch[] = "batch";
 
 std::optional<int64_t> UpdateFrequency::StepIn(const BatchEnd& group) const {
   if (steps == 0) return std::nullopt;
-  const int64_t last = group.steps / steps * steps;
-  if (last <= group.steps - group.count) return std::nullopt;
-  return last;
+  const int64_t due = group.steps / steps * steps;
+  if (due <= group.steps - group.count) return std::nullopt;
+  return group.steps;
 }
 
 absl::Status ReadConfig(const Value& value, const Path& path,

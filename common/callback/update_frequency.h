@@ -19,8 +19,9 @@ struct UpdateFrequency {
   // 0: only epochs.
   int64_t steps = 0;
 
-  // The last step of the group, by its number in the job from 1, at which
-  // values of batches are written; nullopt: none.
+  // The step, by its number in the job from 1, of which values of batches are
+  // written: the group's last one, since the values are those up to it, if they
+  // are due at a step of the group. nullopt: they are not.
   std::optional<int64_t> StepIn(const BatchEnd& group) const;
 };
 

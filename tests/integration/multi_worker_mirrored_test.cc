@@ -1,6 +1,8 @@
 // Strategy multi_worker_mirrored: workers sum their gradients, nobody else
 // holds variables.
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -67,6 +69,41 @@ TEST(MultiWorkerMirroredTest, RepeatsToTheBit) {
   const std::string checkpoint = job.LastShardFile();
   EXPECT_FALSE(checkpoint.empty());
   EXPECT_EQ(checkpoint, again.LastShardFile());
+}
+
+// The logs of each event `train_batch_end`, by epoch and batch. An event whose
+// program is still at work when the next one comes is left out.
+std::map<std::pair<int, int>, nlohmann::json> LogsOfBatches() {
+  SmallJob job;
+  const std::string events = job.folder() / "events";
+  RunToTheEnd(job, 3,
+              {"--set", "global_batch_size=6", "--set", "epochs=8", "--set",
+               "callbacks=[{Exec: {command: [/bin/sh, -c, 'cat >> " + events +
+                   "'], on: [train_batch_end]}}]"});
+  std::map<std::pair<int, int>, nlohmann::json> logs;
+  std::pair<int, int> last = {0, -1};
+  for (const std::string& line : Lines(ReadText(events))) {
+    const nlohmann::json event = nlohmann::json::parse(line);
+    const std::pair<int, int> batch = {event.at("epoch"), event.at("batch")};
+    EXPECT_LT(last, batch) << "each step comes once, in order";
+    logs[batch] = event.at("logs");
+    last = batch;
+  }
+  return logs;
+}
+
+TEST(MultiWorkerMirroredTest, LogsOfABatchAreThoseOfAllWorkers) {
+  const auto logs = LogsOfBatches();
+  const auto again = LogsOfBatches();
+  int common = 0;
+  for (const auto& [batch, values] : logs) {
+    const auto same = again.find(batch);
+    if (same == again.end()) continue;
+    ++common;
+    EXPECT_EQ(values, same->second)
+        << "epoch " << batch.first << ", batch " << batch.second;
+  }
+  EXPECT_GT(common, 0) << logs.size() << " and " << again.size() << " events";
 }
 
 TEST(MultiWorkerMirroredTest, ResumesWhereItStopped) {

@@ -216,11 +216,16 @@ std::optional<JobFlow::StepNumber> JobFlow::NumberOf(TaskId worker,
 }
 
 ProgressView JobFlow::Progress() const {
+  if (table_) return ViewOf(table_->Totals());
   ProgressView view;
   view.epoch = epoch_;
-  if (!table_) return view;
+  return view;
+}
+
+ProgressView JobFlow::ViewOf(const PassTotals& totals) const {
+  ProgressView view;
+  view.epoch = epoch_;
   view.phase = table_->phase();
-  const PassTotals totals = table_->Totals();
   view.steps_done = totals.steps;
   view.steps_total = table_->steps_total();
   // There are no sums before the first example, or if all counted examples are
@@ -228,14 +233,15 @@ ProgressView JobFlow::Progress() const {
   if (!totals.has_sums()) return view;
   // If the states are large, reports of open leases carry only the loss.
   const bool has_all = ReportedSize(metrics_) == StateSize(metrics_);
-  view.logs = Values(
-      absl::MakeConstSpan(metrics_).first(has_all ? metrics_.size() : 1));
+  view.logs = ValuesOf(totals, absl::MakeConstSpan(metrics_).first(
+                                   has_all ? metrics_.size() : 1));
   return view;
 }
 
 void JobFlow::TellProgress(absl::Time now) {
   if (stage_ != Stage::kTraining || !callbacks_.hears_batches()) return;
-  ProgressView progress = Progress();
+  const PassTotals totals = table_->CommonTotals();
+  ProgressView progress = ViewOf(totals);
   // A file that is due at this step has the values of all workers of it, and
   // those with large states, which come once the leases are done.
   if (table_->HasOpenLeases() &&
@@ -243,8 +249,8 @@ void JobFlow::TellProgress(absl::Time now) {
     return;
   }
   // Reports of leases that are done have all states.
-  if (!progress.logs.empty() && !table_->HasOpenLeases()) {
-    progress.logs = Values(metrics_);
+  if (!progress.logs.empty() && totals.steps == table_->steps_settled()) {
+    progress.logs = ValuesOf(totals, metrics_);
   }
   callbacks_.Progressed(progress, steps_before_epoch_ + progress.steps_done,
                         now, actions_);
@@ -259,8 +265,8 @@ int64_t JobFlow::StepsLeased() const {
   return steps_before_epoch_ + table_->Totals().steps + table_->OpenSteps();
 }
 
-Logs JobFlow::Values(absl::Span<const LoggedMetric> metrics) const {
-  const PassTotals totals = table_->Totals();
+Logs JobFlow::ValuesOf(const PassTotals& totals,
+                       absl::Span<const LoggedMetric> metrics) {
   if (totals.examples == 0) return {};
   return ResultsOf(
       metrics, absl::MakeConstSpan(totals.states).first(StateSize(metrics)));

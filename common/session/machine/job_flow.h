@@ -205,12 +205,16 @@ class JobFlow {
   // Whether the variables that were kept are still to be loaded when training
   // ends.
   bool LoadsKept() const { return callbacks_.RestoresKept() && !has_kept_; }
-  // The values of the job's first `metrics.size()` metrics in this pass so far.
-  // Empty before the first example.
-  Logs Values(absl::Span<const LoggedMetric> metrics) const;
+  // The values of the job's first `metrics.size()` metrics. Empty before the
+  // first example.
+  static Logs ValuesOf(const PassTotals& totals,
+                       absl::Span<const LoggedMetric> metrics);
+  // The progress of the current pass, with these totals.
+  ProgressView ViewOf(const PassTotals& totals) const;
   // Whether the current pass is of the kind that the stage needs.
   bool PassFitsStage() const;
-  // Tells callbacks of the training steps that were reported.
+  // Tells callbacks of the training steps that were reported, by all workers if
+  // they take each step together.
   void TellProgress(absl::Time now);
   // Issues a Notice if the loss of an evaluation is not finite, once per job.
   void NoteEvaluation(const Logs& logs);

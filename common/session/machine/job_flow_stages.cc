@@ -105,9 +105,9 @@ void JobFlow::OrderChange(v1::VariablesOrder::Kind kind) {
 
 void JobFlow::AdvanceEvaluation(absl::Time now) {
   if (!table_->Done()) return;
-  Logs logs = Values(metrics_);
-  NoteEvaluation(logs);
   const PassTotals totals = table_->Totals();
+  Logs logs = ValuesOf(totals, metrics_);
+  NoteEvaluation(logs);
   next_lease_id_ = table_->next_lease_id();
   table_.reset();
   if (stage_ == Stage::kTesting) {
@@ -154,7 +154,7 @@ void JobFlow::EndTraining(absl::Time now) {
   steps_before_epoch_ += totals.steps;
   record_ = EpochRecord();
   record_.epoch = epoch_;
-  record_.logs = Values(metrics_);
+  record_.logs = ValuesOf(totals, metrics_);
   record_.learning_rate = callbacks_.RateAfter(steps_before_epoch_);
   record_.steps = totals.steps;
   record_.examples = totals.examples;
@@ -225,6 +225,7 @@ LeaseTable::Options JobFlow::PassOptions(v1::Phase phase) const {
   options.batch_size = training ? step_batch_size_ : worker_batch_size_;
   options.batches_at_once = training ? steps_per_execution_ : 1;
   options.workers_per_lease = training ? workers_per_lease_ : 1;
+  options.finds_common_steps = training && callbacks_.hears_batches();
   options.state_size = StateSize(metrics_);
   options.first_lease_id = next_lease_id_;
   return options;

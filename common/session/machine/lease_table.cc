@@ -27,7 +27,9 @@ int64_t LeaseTable::OpenLease::examples() const {
   return sum;
 }
 
-int64_t LeaseTable::OpenLease::steps() const {
+int64_t LeaseTable::OpenLease::steps() const { return StepsOf(reports); }
+
+int64_t LeaseTable::StepsOf(const std::map<TaskId, LeaseReport>& reports) {
   int64_t steps = 0;
   for (const auto& [holder, report] : reports) {
     steps = std::max(steps, report.steps);
@@ -118,10 +120,25 @@ absl::StatusOr<bool> LeaseTable::Report(TaskId worker,
   std::vector<double> known = std::move(last.states);
   last = report;
   if (last.states.empty()) last.states.swap(known);
-  if (!IsDone(open)) return false;
+  if (!IsDone(open)) {
+    FindCommonStep(worker, open);
+    return false;
+  }
   Settle(open);
   open_.erase(it);
   return true;
+}
+
+void LeaseTable::FindCommonStep(TaskId worker, OpenLease& open) const {
+  if (!options_.finds_common_steps || options_.workers_per_lease == 1) return;
+  const LeaseReport& report = open.reports[worker];
+  const auto step = open.awaited.try_emplace(report.steps).first;
+  step->second[worker] = report;
+  if (static_cast<int>(step->second.size()) < options_.workers_per_lease) {
+    return;
+  }
+  open.common = std::move(step->second);
+  open.awaited.erase(open.awaited.begin(), std::next(step));
 }
 
 absl::Status LeaseTable::Check(TaskId worker, const OpenLease& open,
@@ -229,7 +246,15 @@ std::vector<TaskId> LeaseTable::Holders() const {
 
 PassTotals LeaseTable::Totals() const {
   PassTotals totals = settled_;
-  for (const auto& [id, open] : open_) Add(open, totals);
+  for (const auto& [id, open] : open_) Add(open.reports, totals);
+  return totals;
+}
+
+PassTotals LeaseTable::CommonTotals() const {
+  if (options_.workers_per_lease == 1) return Totals();
+  PassTotals totals = settled_;
+  // Workers take leases by ascending id, so no step is common beyond the first.
+  if (!open_.empty()) Add(open_.begin()->second.common, totals);
   return totals;
 }
 
@@ -281,9 +306,10 @@ void LeaseTable::Return(ExampleRange range) {
   remaining_.emplace(range.begin, range.end);
 }
 
-void LeaseTable::Add(const OpenLease& open, PassTotals& totals) {
-  totals.steps += open.steps();
-  for (const auto& [holder, report] : open.reports) {
+void LeaseTable::Add(const std::map<TaskId, LeaseReport>& reports,
+                     PassTotals& totals) {
+  totals.steps += StepsOf(reports);
+  for (const auto& [holder, report] : reports) {
     totals.examples += report.examples;
     totals.skipped_examples += report.skipped_examples;
     CHECK_LE(report.states.size(), totals.states.size());
@@ -294,7 +320,7 @@ void LeaseTable::Add(const OpenLease& open, PassTotals& totals) {
 }
 
 void LeaseTable::Settle(const OpenLease& open) {
-  Add(open, settled_);
+  Add(open.reports, settled_);
   Return({static_cast<int64_t>(open.lease.begin()) + open.examples(),
           static_cast<int64_t>(open.lease.end())});
 }

@@ -34,7 +34,10 @@
 // all leases in the same order, takes its slice of each global batch, and
 // reports its own part. Such leases do not shrink: all workers finish one at
 // the same time. The lease is finished when each worker has reported all its
-// steps, including steps in which its slice was empty.
+// steps, including steps in which its slice was empty. Workers report at times
+// of their own, so of most steps some worker's part is never told. A common
+// step is one that each worker has reported: its totals are those of all
+// replicas. The last step of a lease is one.
 #ifndef PACELINE_COMMON_SESSION_MACHINE_LEASE_TABLE_H_
 #define PACELINE_COMMON_SESSION_MACHINE_LEASE_TABLE_H_
 
@@ -94,6 +97,9 @@ class LeaseTable {
     int64_t batches_at_once = 1;
     // How many workers share each lease. 1: each worker has its own leases.
     int workers_per_lease = 1;
+    // Whether CommonTotals is asked for: then reports of shared leases are kept
+    // until the step is common or passed, at most one for each step and worker.
+    bool finds_common_steps = false;
     // Numbers in the states of the loss and the metrics together.
     size_t state_size = 2;
     // Lease ids are unique in the life of a job; this pass counts on from here.
@@ -144,6 +150,12 @@ class LeaseTable {
 
   // Everything counted, including the reports of open leases.
   PassTotals Totals() const;
+  // Everything counted up to the last common step. It depends on that step
+  // alone, to the bit, and not on when reports came. If each worker has its own
+  // leases: the same as Totals. Needs Options::finds_common_steps.
+  PassTotals CommonTotals() const;
+  // Steps of the leases that are finished. Of these all states are known.
+  int64_t steps_settled() const { return settled_.steps; }
   // Steps of the open leases that are not reported yet.
   int64_t OpenSteps() const;
   // Steps and examples of the whole pass, including what was counted before.
@@ -168,14 +180,19 @@ class LeaseTable {
     v1::Lease lease;
     // By worker, its furthest report.
     std::map<TaskId, LeaseReport> reports;
+    // With finds_common_steps, by step: what workers reported of steps after
+    // the last common one; and what all reported of that one, if there is any.
+    std::map<int64_t, std::map<TaskId, LeaseReport>> awaited;
+    std::map<TaskId, LeaseReport> common;
 
     // Sum over the workers.
     int64_t examples() const;
-    // Maximum over the workers: those that share a lease take each step
-    // together.
+    // See StepsOf.
     int64_t steps() const;
   };
 
+  // Maximum over the workers: those that share a lease take each step together.
+  static int64_t StepsOf(const std::map<TaskId, LeaseReport>& reports);
   // InvalidArgument if `report` is impossible for a worker whose previous
   // report was `last`.
   absl::Status Check(TaskId worker, const OpenLease& open,
@@ -188,7 +205,10 @@ class LeaseTable {
   int64_t StepsIn(int64_t examples) const;
   int64_t RemainingSteps() const;
   void Return(ExampleRange range);
-  static void Add(const OpenLease& open, PassTotals& totals);
+  // Looks for a common step once the worker's report is taken.
+  void FindCommonStep(TaskId worker, OpenLease& open) const;
+  static void Add(const std::map<TaskId, LeaseReport>& reports,
+                  PassTotals& totals);
   // Counts what the reports of a lease claim, and returns the other positions.
   void Settle(const OpenLease& open);
   absl::Status CheckOpen(uint64_t id, const OpenLease& open) const;

@@ -88,8 +88,8 @@ TEST(TensorBoard, WritesPointsOfBatches) {
                   "logs/train batch_loss 4 1"));
   EXPECT_THAT(
       PointsOf(list->BatchEnded({.count = 9, .steps = 13, .logs = logs})),
-      ElementsAre("logs/train batch_accuracy 12 0.5",
-                  "logs/train batch_loss 12 1"));
+      ElementsAre("logs/train batch_accuracy 13 0.5",
+                  "logs/train batch_loss 13 1"));
   const auto each =
       *MakeCallbacks(JobWith(Board({{"update_freq", "batch"}})), TestContext());
   EXPECT_THAT(
@@ -142,20 +142,20 @@ TEST(TensorBoard, WritesTheSpeed) {
   const Logs logs = {{"loss", 1}};
   EXPECT_THAT(PointsOf(list->BatchEnded(
                   {.count = 3, .steps = 9, .logs = logs, .seconds = 0.5})),
-              ElementsAre("logs/train batch_steps_per_second 8 6",
-                          "logs/train batch_loss 8 1"));
+              ElementsAre("logs/train batch_steps_per_second 9 6",
+                          "logs/train batch_loss 9 1"));
   // A clock may stand still.
   EXPECT_THAT(PointsOf(list->BatchEnded(
                   {.count = 4, .steps = 13, .logs = logs, .seconds = 0})),
-              ElementsAre("logs/train batch_loss 12 1"));
+              ElementsAre("logs/train batch_loss 13 1"));
   // Those steps wait for the next point, as do those of a group without one.
   EXPECT_THAT(PointsOf(list->BatchEnded(
                   {.count = 1, .steps = 14, .logs = logs, .seconds = 0.5})),
               ElementsAre());
   EXPECT_THAT(PointsOf(list->BatchEnded(
                   {.count = 3, .steps = 17, .logs = logs, .seconds = 0.5})),
-              ElementsAre("logs/train batch_steps_per_second 16 8",
-                          "logs/train batch_loss 16 1"));
+              ElementsAre("logs/train batch_steps_per_second 17 8",
+                          "logs/train batch_loss 17 1"));
   EXPECT_THAT(PointsOf(list->BatchEnded(
                   {.count = 3, .steps = 20, .logs = logs, .seconds = 1})),
               ElementsAre("logs/train batch_steps_per_second 20 3",

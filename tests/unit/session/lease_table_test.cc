@@ -288,6 +288,45 @@ TEST(LeaseTableTest, SharedLeaseEndsWhenAllHaveTakenItsSteps) {
   EXPECT_EQ(table.Totals().states[0], 34);
 }
 
+TEST(LeaseTableTest, CommonStepsAreThoseThatAllWorkersHaveReported) {
+  LeaseTable::Options options;
+  options.batch_size = 8;
+  options.workers_per_lease = 2;
+  options.finds_common_steps = true;
+  const ExampleRange all = {0, 8 * 100};
+  LeaseTable table(options, {&all, 1}, PassTotals());
+  const auto first = table.Grant(kFirst, 2, kNoLimit);
+  const auto second = table.Grant(kFirst, 2, kNoLimit);
+  ASSERT_TRUE(table.Grant(kSecond, 2, kNoLimit));
+  ASSERT_TRUE(table.Grant(kSecond, 2, kNoLimit));
+  ASSERT_TRUE(first && second);
+  const auto report = [&](TaskId worker, const v1::Lease& lease,
+                          int64_t steps) {
+    ASSERT_TRUE(
+        table.Report(worker, MakeReport(lease.id(), 4 * steps, steps)).ok());
+  };
+  report(kFirst, *first, 7);
+  report(kSecond, *first, 6);
+  EXPECT_EQ(table.CommonTotals().steps, 0);
+  report(kFirst, *first, 9);
+  report(kSecond, *first, 7);
+  EXPECT_EQ(table.CommonTotals().steps, 7);
+  EXPECT_EQ(table.CommonTotals().examples, 56);
+  EXPECT_EQ(table.CommonTotals().states, (std::vector<double>{112, 56}));
+  EXPECT_EQ(table.Totals().steps, 9);
+  // The next lease counts once the first is done.
+  report(kFirst, *first, 64);
+  report(kFirst, *second, 2);
+  EXPECT_EQ(table.CommonTotals().steps, 7);
+  report(kSecond, *first, 64);
+  EXPECT_EQ(table.CommonTotals().steps, 64);
+  EXPECT_EQ(table.steps_settled(), 64);
+  report(kSecond, *second, 2);
+  EXPECT_EQ(table.CommonTotals().steps, 66);
+  EXPECT_EQ(table.CommonTotals().states,
+            (std::vector<double>{2 * 66 * 8, 66 * 8}));
+}
+
 // Reports have the loss alone until the lease ends.
 TEST(LeaseTableTest, LargeStatesCountOnceALease) {
   LeaseTable::Options options;

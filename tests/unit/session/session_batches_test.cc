@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/callback/callback.h"
@@ -17,7 +18,9 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::EndsWith;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 // Tells of batches, and stops training at a step or where an epoch begins.
@@ -119,6 +122,87 @@ TEST_F(SessionBatchesTest, ABatchEndsTrainingWithTheOpenLeases) {
   ASSERT_EQ(session_->history().size(), 1);
   EXPECT_EQ(session_->history().front().examples,
             static_cast<int64_t>(third->end()));
+}
+
+// Workers that take each step together, and report it at times of their own.
+class SharedBatchesTest : public SessionBatchesTest {
+ protected:
+  SharedBatchesTest() {
+    options_.job.set_strategy(v1::STRATEGY_MULTI_WORKER_MIRRORED);
+    options_.tasks = {
+        {kWorker0, "host-a:1"}, {kWorker1, "host-b:1"}, {kWorker2, "host-c:1"}};
+    // 40 steps of 30 examples.
+    train_examples_ = 1200;
+    options_.job.set_epochs(1);
+    ReportBatches(1000);
+  }
+
+  void SetUp() override {
+    Create();
+    for (const TaskId worker : kAll) ASSERT_TRUE(Register(worker).ok());
+    for (const TaskId worker : kAll) ASSERT_TRUE(AwaitStart(worker).ok());
+    for (const TaskId worker : kAll) {
+      const auto lease = Acquire(worker);
+      ASSERT_TRUE(lease);
+      ASSERT_EQ(lease->end(), 1200);
+      lease_ = *lease;
+    }
+  }
+
+  // The worker's loss is its index in every step, plus the step's number.
+  v1::LeaseReport PartOf(TaskId worker, int64_t steps) const {
+    v1::LeaseReport report;
+    report.set_lease_id(lease_.id());
+    report.set_examples(10 * steps);
+    report.set_steps(steps);
+    const double loss = worker.index + (steps + 1) / 2.0;
+    for (const double value : {loss, 1.0, 0.5, 1.0}) {
+      report.mutable_sums()->add_states(value * 10 * steps);
+    }
+    return report;
+  }
+  void Took(TaskId worker, int64_t steps) {
+    ASSERT_TRUE(Beat(worker, {PartOf(worker, steps)}).ok());
+  }
+  // What callbacks have said since the last call.
+  std::vector<std::string> Said() {
+    Work();
+    return std::exchange(said_, {});
+  }
+
+  static constexpr TaskId kWorker2 = {TaskType::kWorker, 2};
+  static constexpr TaskId kAll[] = {kWorker0, kWorker1, kWorker2};
+  v1::Lease lease_;
+};
+
+TEST_F(SharedBatchesTest, AnEventCoversTheStepsThatAllWorkersHaveReported) {
+  Said();
+  Took(kWorker0, 5);
+  Took(kWorker1, 3);
+  EXPECT_THAT(Said(), IsEmpty()) << "a worker has not reported";
+  Took(kWorker2, 3);
+  EXPECT_THAT(Said(), IsEmpty()) << "of step 3 the first has not said its part";
+  Took(kWorker1, 5);
+  Took(kWorker0, 9);
+  Took(kWorker2, 5);
+  EXPECT_THAT(Said(), ElementsAre("batch 0.4, 5 of 5: accuracy=0.5 loss=4"));
+  // The same steps again, and late ones.
+  Took(kWorker2, 5);
+  Took(kWorker1, 4);
+  EXPECT_THAT(Said(), IsEmpty());
+  Took(kWorker1, 9);
+  Took(kWorker2, 8);
+  EXPECT_THAT(Said(), IsEmpty());
+  Took(kWorker2, 9);
+  EXPECT_THAT(Said(), ElementsAre("batch 0.8, 4 of 9: accuracy=0.5 loss=6"));
+}
+
+TEST_F(SharedBatchesTest, WhereALeaseEndsIsAnEvent) {
+  Said();
+  for (const TaskId worker : kAll) Took(worker, 40);
+  ASSERT_EQ(session_->history().size(), 1);
+  EXPECT_EQ(session_->history().front().logs.front().second, 21.5);
+  EXPECT_EQ(Said().front(), "batch 0.39, 40 of 40: accuracy=0.5 loss=21.5");
 }
 
 // A service takes the tasks away meanwhile.
