@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
@@ -103,12 +104,20 @@ TEST(DataFailureTest, TheDiskOfTheOutputIsFull) {
   many.insert(many.end(), {"--set", "epochs=400"});
   Process run = job.Run(many);
   EXPECT_EQ(run.Wait(kJobLimit), 1) << run.Errors();
-  // Nor can result.json be written, which is told, too.
-  EXPECT_THAT(
-      ErrorLines(run),
-      ElementsAre(AllOf(HasSubstr("the last checkpoint was not written"),
-                        HasSubstr("No space left on device")),
-                  HasSubstr("result.json")));
+  EXPECT_THAT(ErrorLines(run),
+              ElementsAre(AllOf(HasSubstr("the last checkpoint was not "
+                                          "written (nor "),
+                                HasSubstr("shard-00000-of-00001.safetensors"),
+                                HasSubstr("No space left on device"),
+                                HasSubstr("--resume goes on from"))));
+  // Nor can result.json be written. Each lost checkpoint before the last one
+  // failed for the same reason, and was told once.
+  EXPECT_THAT(run.Errors(), HasSubstr("warning: cannot write "));
+  int notices = 0;
+  for (const absl::string_view line : absl::StrSplit(run.Errors(), '\n')) {
+    if (absl::StrContains(line, "a checkpoint was not written")) ++notices;
+  }
+  EXPECT_EQ(notices, 1) << run.Errors();
   ASSERT_EQ(
       mount("none", job.output_dir().c_str(), "tmpfs", MS_REMOUNT, "size=64m"),
       0);

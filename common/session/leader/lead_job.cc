@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -114,12 +115,30 @@ void Tell(const Outcome& outcome, const LeadJobOptions& options) {
     PrintTasks(outcome.tasks);
   }
   const LostCheckpoints& lost = outcome.lost_checkpoints;
-  if (lost.count > 0) {
+  // The error of a job that ends by a lost checkpoint tells of all of them.
+  if (lost.count > 0 &&
+      !absl::StrContains(outcome.status.message(), lost.error)) {
     std::cerr << "warning: " << lost.count
               << (lost.count == 1 ? " checkpoint was" : " checkpoints were")
               << " lost; the last because: " << lost.error << "\n";
   }
   if (!outcome.status.ok()) Fail(outcome.status, kJobFailed);
+}
+
+// Tells that a file of the results could not be written: as the job's error, if
+// none was `told` yet.
+void TellUnwritten(const absl::Status& error, const v1::Job& job,
+                   const absl::Status& told) {
+  if (!told.ok()) {
+    std::cerr << "warning: " << error.message() << "\n";
+    return;
+  }
+  std::cerr << "error: " << error.message()
+            << (job.has_checkpoint()
+                    ? "; the job has trained: once that is mended, --resume "
+                      "writes it from the last checkpoint"
+                    : "")
+            << "\n";
 }
 
 // Tells once, for all tasks, which layers take their values from a file by
@@ -322,12 +341,15 @@ class Run {
     Tell(outcome, options_);
     const absl::StatusOr<bool> model = WriteModel(leader, outcome);
     absl::Status written = model.status();
-    if (!written.ok()) Fail(written, kJobFailed);
+    if (!written.ok()) TellUnwritten(written, leader.job, outcome.status);
     absl::Status results = WriteResults(options_, outcome, own_tasks_);
     if (results.ok() && has_next) {
       results = FinishPhase(leader.output_dir, job_, phase);
     }
-    if (!results.ok()) Fail(results, kJobFailed);
+    // After an error this one has the same cause, such as a full disk.
+    absl::Status told = outcome.status;
+    told.Update(written);
+    if (!results.ok()) TellUnwritten(results, leader.job, told);
     written.Update(results);
     std::cout.flush();
     if (goes_on) {
@@ -421,8 +443,12 @@ absl::StatusOr<int> FindStart(const v1::Job& job, LeadJobOptions& options) {
     leader.restore_path = *std::move(latest);
   } else if (absl::IsNotFound(latest.status()) && phase > 0) {
     RETURN_IF_ERROR(TakeVariables(job, phase, leader));
-  } else if (options.resumes || !absl::IsNotFound(latest.status())) {
+  } else if (!absl::IsNotFound(latest.status())) {
     return latest.status();
+  } else if (options.resumes) {
+    return WithMessage(latest.status(),
+                       absl::StrCat(latest.status().message(),
+                                    "; without --resume the job begins anew"));
   }
   if (!leader.restore_path.empty() && !std::exchange(options.resumes, true)) {
     std::cerr << "goes on from " << leader.restore_path << ", as by --resume\n";

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/clock.h"
 #include "common/base/file.h"
@@ -467,9 +468,13 @@ void Leader::CarryOut(const Ended& action) {
   outcome_.task = action.task;
   outcome_.is_departure = action.is_departure;
   if (const std::optional<Blame> blame = BlameOf(action.status)) {
-    LOG(ERROR) << blame->Name() << " is to blame"
-               << (blame->waited_for.empty() ? "" : "; waited for: ")
-               << blame->waited_for;
+    // Most errors name it themselves.
+    LOG_IF(ERROR,
+           !absl::StrContains(action.status.message(), blame->Name()) ||
+               !absl::StrContains(action.status.message(), blame->waited_for))
+        << blame->Name() << " is to blame"
+        << (blame->waited_for.empty() ? "" : "; waited for: ")
+        << blame->waited_for;
   }
   outcome_.total_seconds =
       absl::ToDoubleSeconds(MonotonicNow() - options_.process_start);

@@ -62,16 +62,31 @@ bool CheckpointFlow::SnapshotTaken() {
 absl::Status CheckpointFlow::Written(const absl::Status& status,
                                      std::vector<Action>& actions) {
   is_writing_ = false;
+  has_one_ |= status.ok();
+  const bool is_told =
+      status.code() == std::exchange(last_code_, status.code());
   if (status.ok()) return status;
-  if (writes_final_) {
-    return Annotate(status, "the last checkpoint was not written");
+  const int64_t before = lost_++;
+  if (writes_final_ || writes_kept_) {
+    return WithMessage(
+        status,
+        absl::StrCat(
+            writes_final_ ? "the last checkpoint"
+                          : "the checkpoint of the best epoch",
+            " was not written",
+            before > 0 ? absl::StrCat(" (nor ", before, " before it)") : "",
+            ": ", status.message(),
+            has_one_ ? "; once that is mended, --resume goes on from "
+                       "the checkpoint before it"
+                     : "; there is no checkpoint to go on from: mend "
+                       "that, and start the job again"));
   }
-  if (writes_kept_) {
-    return Annotate(status, "the checkpoint of the best epoch was not written");
-  }
-  actions.emplace_back(Notice{
-      absl::StrCat("a checkpoint was not written, the one before it stays: ",
-                   CodeAndMessage(status))});
+  if (is_told) return absl::OkStatus();
+  actions.emplace_back(Notice{absl::StrCat(
+      "a checkpoint was not written (",
+      has_one_ ? "the one before it stays" : "there is none yet",
+      "; training goes on, and its end tells of those that follow): ",
+      CodeAndMessage(status))});
   return absl::OkStatus();
 }
 

@@ -29,7 +29,11 @@ class CheckpointFlow {
   // Whether a job that has a policy, and has trained `steps` so far, was last
   // saved with fewer (or started with fewer, if it was not saved yet).
   bool IsBehind(int64_t steps) const;
-  void GoOnFrom(int64_t steps) { saved_steps_ = steps; }
+  // The job resumes from a checkpoint with so many steps.
+  void GoOnFrom(int64_t steps) {
+    saved_steps_ = steps;
+    has_one_ = true;
+  }
 
   // Orders the checkpoint of `saved`; none is under way. `is_kept`: see
   // TakeCheckpoint.
@@ -37,8 +41,9 @@ class CheckpointFlow {
             bool is_kept, std::vector<Action>& actions);
   // Returns whether a snapshot was awaited.
   bool SnapshotTaken();
-  // Returns the error if this was the final checkpoint of the job, or is kept;
-  // another one is a Notice.
+  // Returns an error, which says what to do, if this was the final checkpoint
+  // of the job, or is kept. Another one is a Notice, if it fails for another
+  // reason (by its code) than the one before it.
   absl::Status Written(const absl::Status& status,
                        std::vector<Action>& actions);
   bool awaits_snapshot() const { return awaits_snapshot_; }
@@ -51,6 +56,11 @@ class CheckpointFlow {
   int64_t every_steps_ = 0;
   // The step count of the last checkpoint.
   int64_t saved_steps_ = 0;
+  // Whether there is a checkpoint to resume from. How many were not written,
+  // and the code of the last one's error; kOk: it was written.
+  bool has_one_ = false;
+  int64_t lost_ = 0;
+  absl::StatusCode last_code_ = absl::StatusCode::kOk;
   bool awaits_snapshot_ = false;
   bool is_writing_ = false;
   bool writes_final_ = false;

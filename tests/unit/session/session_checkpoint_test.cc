@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <variant>
+#include <vector>
+
 #include "common/session/machine/saved_session.h"
 #include "common/session/machine/session.h"
 #include "tests/unit/session/session_fixture.h"
@@ -110,6 +114,37 @@ TEST_F(SessionCheckpointTest, FailureMattersOnlyForTheLast) {
   const auto ended = Take<Ended>();
   ASSERT_TRUE(ended);
   EXPECT_EQ(ended->status.code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(SessionCheckpointTest, AFailureIsToldOnceAndTellsWhatThereIs) {
+  options_.job.set_epochs(7);
+  options_.job.mutable_checkpoint()->set_every_epochs(1);
+  Start();
+  const absl::Status full = absl::ResourceExhaustedError("/out/a: no space");
+  const absl::Status full_again =
+      absl::ResourceExhaustedError("/out/b: no space");
+  const absl::Status gone = absl::NotFoundError("/out/c: it is gone");
+  std::vector<std::string> told;
+  for (const absl::Status& status :
+       {full, full_again, absl::OkStatus(), full, gone, gone, full_again}) {
+    ASSERT_TRUE(WorkUntilCheckpoint());
+    session_->SnapshotTaken(absl::OkStatus(), now_);
+    session_->CheckpointWritten(status, now_);
+    for (const Action& action : session_->TakeActions()) {
+      if (const auto* notice = std::get_if<Notice>(&action)) {
+        told.push_back(notice->message);
+      } else if (const auto* ended = std::get_if<Ended>(&action)) {
+        told.emplace_back(ended->status.message());
+      }
+    }
+  }
+  EXPECT_THAT(
+      told,
+      ElementsAre(AllOf(HasSubstr("there is none yet"), HasSubstr("/out/a")),
+                  AllOf(HasSubstr("the one before it"), HasSubstr("/out/a")),
+                  AllOf(HasSubstr("the one before it"), HasSubstr("/out/c")),
+                  AllOf(HasSubstr("not written (nor 5 before it): /out/b"),
+                        HasSubstr("--resume goes on"))));
 }
 
 TEST_F(SessionCheckpointTest, APsThatIsAskedToLeaveLeavesACheckpoint) {

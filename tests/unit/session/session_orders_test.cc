@@ -190,8 +190,11 @@ TEST_F(SessionOrdersTest, AKeptCheckpointThatIsLostEndsTheJob) {
   ASSERT_TRUE(Take<TakeCheckpoint>());
   session_->SnapshotTaken(absl::OkStatus(), now_);
   session_->CheckpointWritten(absl::ResourceExhaustedError("disk full"), now_);
-  EXPECT_EQ(Message(Take<Ended>()),
-            "the checkpoint of the best epoch was not written: disk full");
+  EXPECT_EQ(
+      Message(Take<Ended>()),
+      "the checkpoint of the best epoch was not written: disk full; there "
+      "is no checkpoint to go on from: mend that, and start the job "
+      "again");
 }
 
 TEST_F(SessionOrdersTest, AnErrorOfAServerEndsTheJob) {
