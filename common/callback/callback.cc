@@ -16,9 +16,18 @@ void Callback::TrainingBegan(Decision& /*decision*/) {}
 void Callback::EpochBegan(const EpochStart& /*start*/, Decision& /*decision*/) {
 }
 
+void Callback::BatchBegan(const BatchStart& /*start*/, Decision& /*decision*/) {
+}
+
 void Callback::BatchEnded(const BatchEnd& /*end*/, Decision& /*decision*/) {}
 
 void Callback::ValidationBegan(int /*epoch*/, Decision& /*decision*/) {}
+
+void Callback::ValidationBatchBegan(int /*epoch*/, int64_t /*batch*/,
+                                    Decision& /*decision*/) {}
+
+void Callback::ValidationBatchEnded(const ValidationBatchEnd& /*end*/,
+                                    Decision& /*decision*/) {}
 
 void Callback::ValidationEnded(int /*epoch*/, const Logs& /*logs*/,
                                Decision& /*decision*/) {}

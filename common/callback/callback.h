@@ -79,6 +79,19 @@ struct EpochStart {
   int num_replicas = 1;
 };
 
+// Training steps are about to be taken: the first of those that follow the last
+// group (BatchEnd) have been handed out to workers, or are when the group ends.
+struct BatchStart {
+  // From 0.
+  int epoch = 0;
+  // The first of the group, by its number in the epoch, from 0.
+  int64_t batch = 0;
+  // Steps of the job before the group.
+  int64_t steps = 0;
+  // Of the next step.
+  double learning_rate = 0;
+};
+
 // Training steps have ended. Progress comes in groups of steps, so a group has
 // one event, in the place of Keras' one for each batch.
 struct BatchEnd {
@@ -99,6 +112,19 @@ struct BatchEnd {
   // Since the group before it, or since the epoch began, or a resumed job went
   // on with it.
   double seconds = 0;
+};
+
+// Steps of a validation have ended, in groups like BatchEnd. A step is a batch
+// of one worker.
+struct ValidationBatchEnd {
+  // From 0.
+  int epoch = 0;
+  // The last of the group, by its number in the validation, from 0.
+  int64_t batch = 0;
+  // How many steps the group has.
+  int64_t count = 1;
+  // The means since the validation began, sorted by key; no key has "val_".
+  Logs logs;
 };
 
 // An epoch has ended, its validation included.
@@ -184,6 +210,8 @@ struct WriteTrace {
 struct RunCommand {
   // The place of the callback in the job's list, from 0. CallbackList sets it.
   size_t callback = 0;
+  // What the callback calls the event; it comes back with the answer.
+  int event = 0;
   // The program and its arguments.
   std::vector<std::string> command;
   // Its standard input.
@@ -280,8 +308,10 @@ class Callback {
   // folder.
   virtual std::vector<std::string> output_paths() const { return {}; }
 
-  // Whether BatchEnded is called.
+  // Whether BatchBegan and BatchEnded are called.
   virtual bool hears_batches() const { return false; }
+  // Whether ValidationBatchBegan and ValidationBatchEnded are called.
+  virtual bool hears_validation_batches() const { return false; }
 
   // The steps after which it asks for a file of the model, counted from those
   // that BatchEnded has told of; at least 1. A group of steps ends there, so
@@ -311,12 +341,20 @@ class Callback {
   // Events. The next epoch does not begin before an EpochEnded is over.
   virtual void TrainingBegan(Decision& decision);
   virtual void EpochBegan(const EpochStart& start, Decision& decision);
+  // Before each BatchEnded, in turn with it. What is decided holds from the
+  // next lease of steps, which may come after this group.
+  virtual void BatchBegan(const BatchStart& start, Decision& decision);
   // What is decided holds from the next lease of steps. Where training stops,
   // the epoch ends with the leases that are open.
   virtual void BatchEnded(const BatchEnd& end, Decision& decision);
   // Between the training of an epoch and its end. The logs are sorted, and
   // their keys have no "val_".
   virtual void ValidationBegan(int epoch, Decision& decision);
+  // Between these two, in turn. `batch` is how many steps have ended.
+  virtual void ValidationBatchBegan(int epoch, int64_t batch,
+                                    Decision& decision);
+  virtual void ValidationBatchEnded(const ValidationBatchEnd& end,
+                                    Decision& decision);
   virtual void ValidationEnded(int epoch, const Logs& logs, Decision& decision);
   virtual void EpochEnded(EpochEnd& end, Decision& decision);
   // After the last epoch and its checkpoint.

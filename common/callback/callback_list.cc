@@ -31,6 +31,12 @@ bool CallbackList::hears_batches() const {
   });
 }
 
+bool CallbackList::hears_validation_batches() const {
+  return absl::c_any_of(callbacks_, [](const auto& callback) {
+    return callback->hears_validation_batches();
+  });
+}
+
 bool CallbackList::restores_kept() const {
   return absl::c_any_of(callbacks_, [](const auto& callback) {
     return callback->restores_kept();
@@ -93,6 +99,12 @@ Decision CallbackList::EpochBegan(const EpochStart& start) {
   });
 }
 
+Decision CallbackList::BatchBegan(const BatchStart& start) {
+  return Tell([&](Callback& callback, Decision& decision) {
+    if (callback.hears_batches()) callback.BatchBegan(start, decision);
+  });
+}
+
 Decision CallbackList::BatchEnded(const BatchEnd& end) {
   return Tell([&](Callback& callback, Decision& decision) {
     if (callback.hears_batches()) callback.BatchEnded(end, decision);
@@ -102,6 +114,22 @@ Decision CallbackList::BatchEnded(const BatchEnd& end) {
 Decision CallbackList::ValidationBegan(int epoch) {
   return Tell([&](Callback& callback, Decision& decision) {
     callback.ValidationBegan(epoch, decision);
+  });
+}
+
+Decision CallbackList::ValidationBatchBegan(int epoch, int64_t batch) {
+  return Tell([&](Callback& callback, Decision& decision) {
+    if (callback.hears_validation_batches()) {
+      callback.ValidationBatchBegan(epoch, batch, decision);
+    }
+  });
+}
+
+Decision CallbackList::ValidationBatchEnded(const ValidationBatchEnd& end) {
+  return Tell([&](Callback& callback, Decision& decision) {
+    if (callback.hears_validation_batches()) {
+      callback.ValidationBatchEnded(end, decision);
+    }
   });
 }
 

@@ -27,6 +27,7 @@ class CallbackList {
 
   // Whether a callback does.
   bool hears_batches() const;
+  bool hears_validation_batches() const;
   // Whether a callback does; see Callback.
   bool restores_kept() const;
   bool swaps_averages() const;
@@ -41,8 +42,11 @@ class CallbackList {
   // See Callback. They return what was decided.
   Decision TrainingBegan();
   Decision EpochBegan(const EpochStart& start);
+  Decision BatchBegan(const BatchStart& start);
   Decision BatchEnded(const BatchEnd& end);
   Decision ValidationBegan(int epoch);
+  Decision ValidationBatchBegan(int epoch, int64_t batch);
+  Decision ValidationBatchEnded(const ValidationBatchEnd& end);
   Decision ValidationEnded(int epoch, const Logs& logs);
   Decision EpochEnded(EpochEnd end);
   Decision TrainingEnded();

@@ -88,6 +88,19 @@ absl::Status CheckFields(const Exec& exec, const Path& path) {
   return absl::OkStatus();
 }
 
+// Those of batches, to whose programs the job does not wait.
+bool IsOfBatches(ExecEvent event) {
+  switch (event) {
+    case ExecEvent::kTrainBatchBegin:
+    case ExecEvent::kTrainBatchEnd:
+    case ExecEvent::kTestBatchBegin:
+    case ExecEvent::kTestBatchEnd:
+      return true;
+    default:
+      return false;
+  }
+}
+
 ordered_json ToJson(const Logs& logs) {
   ordered_json object = ordered_json::object();
   for (const auto& [key, value] : logs) object[key] = SaveNumber(value);
@@ -100,8 +113,11 @@ absl::Span<const EnumName<ExecEvent>> EnumNames(ExecEvent) {
   static constexpr EnumName<ExecEvent> kNames[] = {
       {ExecEvent::kTrainBegin, "train_begin"},
       {ExecEvent::kEpochBegin, "epoch_begin"},
+      {ExecEvent::kTrainBatchBegin, "train_batch_begin"},
       {ExecEvent::kTrainBatchEnd, "train_batch_end"},
       {ExecEvent::kTestBegin, "test_begin"},
+      {ExecEvent::kTestBatchBegin, "test_batch_begin"},
+      {ExecEvent::kTestBatchEnd, "test_batch_end"},
       {ExecEvent::kTestEnd, "test_end"},
       {ExecEvent::kEpochEnd, "epoch_end"},
       {ExecEvent::kTrainEnd, "train_end"}};
@@ -111,16 +127,15 @@ absl::Span<const EnumName<ExecEvent>> EnumNames(ExecEvent) {
 const FieldTable<Exec>& Exec::Fields() {
   static const auto& table = *new FieldTable<Exec>(
       kClassName,
-      "Runs a program where the job is led, at events of Keras' callbacks "
-      "(`test_begin` and `test_end`: those of a validation). Its standard "
-      "input has one line, a JSON object: `event`, `epoch`, `logs`, and, where "
-      "they are known, `learning_rate`, `step` (steps of the job so far), "
-      "`batch` and `count` (the last of the group of steps, and how many it "
-      "has). If the last line that it prints begins with `{`, that is its "
+      "Runs a program where the job is led, at events of Keras' callbacks. Its "
+      "standard input has one line, a JSON object: `event`, `epoch` (from 0), "
+      "`logs`, and, where they are known, `learning_rate` (of the next step), "
+      "`step` (steps of the job so far), `batch` and `count`. If the last line "
+      "that it prints begins with `{`, that is its "
       "answer, such as `{\"stop_training\": true, \"learning_rate\": 0.01}`; "
       "what it prints before is a message. The job waits for it, except at "
-      "`train_batch_end`: the answer then holds from the next lease of steps, "
-      "and steps that end meanwhile count with the next event. A bad answer, "
+      "events of batches: the answer then holds from the next lease of steps. "
+      "A bad answer, "
       "another exit code than 0 and the end of `timeout` end the job. Not part "
       "of Keras. Services, and a `worker` that leads by TF_CONFIG, refuse it "
       "without `--allow-exec`, and of their environment it gets only `PATH`, "
@@ -129,7 +144,24 @@ const FieldTable<Exec>& Exec::Fields() {
       "`PACELINE_COORDINATOR`; `coordinator run` gives it all.",
       {Required("command", &Exec::command,
                 "The program, found by PATH, and its arguments; no shell."),
-       Optional("on", &Exec::on, "The events."),
+       Optional(
+           "on", &Exec::on,
+           "The events, Keras' names without `on_`. `train_begin`, "
+           "`train_end`: once in a run, or in a phase of it; the latter before "
+           "`data.test` is evaluated. `epoch_begin`: before a step of the "
+           "epoch is handed out. `epoch_end`: after its validation. "
+           "`test_begin`, `test_end`: around a validation. Workers report "
+           "their steps with heartbeats, so batches come in groups, in the "
+           "order of the job's steps: `train_batch_begin` when steps are "
+           "handed out that follow those of the last group, with `batch`, the "
+           "first of the group by its number in the epoch, from 0; "
+           "`train_batch_end` when they have ended, with `batch`, the last, "
+           "`count`, how many there are, and the means of the epoch so far as "
+           "`logs`. `test_batch_begin`, `test_batch_end`: the same of a "
+           "validation, whose batches are those of one worker. While a "
+           "program of such an event runs, further ones of its name are left "
+           "out, and steps that end count with the next. A job makes no "
+           "predictions, so there are no events of `predict`."),
        Optional("timeout", &Exec::timeout, AboveUpTo(0, kMaxTimeout),
                 "Seconds until the program and its children are killed.")},
       [] { return Exec(); }, CheckFields);
@@ -150,7 +182,17 @@ bool Exec::Hears(ExecEvent event) const {
   return std::find(on.begin(), on.end(), event) != on.end();
 }
 
-bool Exec::hears_batches() const { return Hears(ExecEvent::kTrainBatchEnd); }
+bool Exec::Runs(ExecEvent event) const {
+  return Hears(event) && !open_.contains(event);
+}
+
+bool Exec::hears_batches() const {
+  return Hears(ExecEvent::kTrainBatchBegin) || Hears(ExecEvent::kTrainBatchEnd);
+}
+
+bool Exec::hears_validation_batches() const {
+  return Hears(ExecEvent::kTestBatchBegin) || Hears(ExecEvent::kTestBatchEnd);
+}
 
 void Exec::TrainingBegan(Decision& decision) {
   Run(ExecEvent::kTrainBegin, {{"logs", ToJson({})}}, decision);
@@ -166,10 +208,19 @@ void Exec::EpochBegan(const EpochStart& start, Decision& decision) {
       decision);
 }
 
+void Exec::BatchBegan(const BatchStart& start, Decision& decision) {
+  Run(ExecEvent::kTrainBatchBegin,
+      {{"epoch", start.epoch},
+       {"batch", start.batch},
+       {"step", start.steps},
+       {"learning_rate", RateInUse(start.learning_rate, decision)},
+       {"logs", ToJson({})}},
+      decision);
+}
+
 void Exec::BatchEnded(const BatchEnd& end, Decision& decision) {
   missed_ += end.count;
-  if (is_open_) return;
-  is_open_ = true;
+  if (!Runs(ExecEvent::kTrainBatchEnd)) return;
   Run(ExecEvent::kTrainBatchEnd,
       {{"epoch", end.epoch},
        {"batch", end.batch},
@@ -181,7 +232,25 @@ void Exec::BatchEnded(const BatchEnd& end, Decision& decision) {
 }
 
 void Exec::ValidationBegan(int epoch, Decision& decision) {
+  missed_in_validation_ = 0;
   Run(ExecEvent::kTestBegin, {{"epoch", epoch}, {"logs", ToJson({})}},
+      decision);
+}
+
+void Exec::ValidationBatchBegan(int epoch, int64_t batch, Decision& decision) {
+  Run(ExecEvent::kTestBatchBegin,
+      {{"epoch", epoch}, {"batch", batch}, {"logs", ToJson({})}}, decision);
+}
+
+void Exec::ValidationBatchEnded(const ValidationBatchEnd& end,
+                                Decision& decision) {
+  missed_in_validation_ += end.count;
+  if (!Runs(ExecEvent::kTestBatchEnd)) return;
+  Run(ExecEvent::kTestBatchEnd,
+      {{"epoch", end.epoch},
+       {"batch", end.batch},
+       {"count", std::exchange(missed_in_validation_, 0)},
+       {"logs", ToJson(end.logs)}},
       decision);
 }
 
@@ -204,21 +273,23 @@ void Exec::TrainingEnded(Decision& decision) {
 }
 
 void Exec::Run(ExecEvent event, const ordered_json& about, Decision& decision) {
-  if (!Hears(event)) return;
+  if (!Runs(event)) return;
+  if (IsOfBatches(event)) open_.insert(event);
   ordered_json input = {{"event", Codec<ExecEvent>::Write(event).as_string()}};
   input.update(about);
   RunCommand run;
   run.command = command;
   run.input = absl::StrCat(input.dump(), "\n");
   run.timeout = absl::Seconds(timeout);
-  run.is_awaited = event != ExecEvent::kTrainBatchEnd;
+  run.event = static_cast<int>(event);
+  run.is_awaited = !IsOfBatches(event);
   decision.outputs.emplace_back(std::move(run));
 }
 
 absl::Status Exec::Answered(const RunCommand& run,
                             const absl::StatusOr<std::string>& output,
                             Decision& decision) {
-  if (!run.is_awaited) is_open_ = false;
+  open_.erase(static_cast<ExecEvent>(run.event));
   const auto error = [this](const absl::Status& status,
                             absl::string_view said) {
     // The job was fine when it began: this is a failure in mid-run.

@@ -3,6 +3,7 @@
 #define PACELINE_COMMON_CALLBACK_EXEC_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,11 @@ class FieldTable;
 enum class ExecEvent {
   kTrainBegin,
   kEpochBegin,
+  kTrainBatchBegin,
   kTrainBatchEnd,
   kTestBegin,
+  kTestBatchBegin,
+  kTestBatchEnd,
   kTestEnd,
   kEpochEnd,
   kTrainEnd
@@ -38,7 +42,8 @@ absl::Span<const EnumName<ExecEvent>> EnumNames(ExecEvent);
 // stop_training, learning_rate, both or none. The rest is a message.
 //
 // The job waits for the answer, but not to an event of batches: while one is
-// open, further batches have no event of their own and count with the next.
+// open, further ones of its name are left out, and batches that end count with
+// the next.
 class Exec final : public Callback {
  public:
   static constexpr char kClassName[] = "Exec";
@@ -48,10 +53,16 @@ class Exec final : public Callback {
   absl::Status Prepare(const CallbackContext& context,
                        const Path& path) override;
   bool hears_batches() const override;
+  bool hears_validation_batches() const override;
   void TrainingBegan(Decision& decision) override;
   void EpochBegan(const EpochStart& start, Decision& decision) override;
+  void BatchBegan(const BatchStart& start, Decision& decision) override;
   void BatchEnded(const BatchEnd& end, Decision& decision) override;
   void ValidationBegan(int epoch, Decision& decision) override;
+  void ValidationBatchBegan(int epoch, int64_t batch,
+                            Decision& decision) override;
+  void ValidationBatchEnded(const ValidationBatchEnd& end,
+                            Decision& decision) override;
   void ValidationEnded(int epoch, const Logs& logs,
                        Decision& decision) override;
   void EpochEnded(EpochEnd& end, Decision& decision) override;
@@ -67,15 +78,20 @@ class Exec final : public Callback {
 
  private:
   bool Hears(ExecEvent event) const;
+  // Whether the event runs the program now.
+  bool Runs(ExecEvent event) const;
   void Run(ExecEvent event, const nlohmann::ordered_json& about,
            Decision& decision);
 
   // Where it is in the job.
   std::string where_;
   bool has_rate_schedule_ = false;
-  // Whether an event of batches is open, and the steps that have ended since.
-  bool is_open_ = false;
+  // The events of batches whose program has not answered.
+  std::set<ExecEvent> open_;
+  // Steps of the epoch and of the validation that have ended since the last
+  // event of them.
   int64_t missed_ = 0;
+  int64_t missed_in_validation_ = 0;
 };
 
 }  // namespace paceline

@@ -129,6 +129,39 @@ TEST(ExecBatchTest, EndsTraining) {
   EXPECT_TRUE(first.at("logs").contains("loss"));
 }
 
+TEST(ExecBatchTest, HearsBatchesBeginAndEnd) {
+  SmallJob job;
+  const std::string events = job.folder() / "events";
+  Process run = job.Run(
+      Set({"epochs=2", "data.validation_split=0.25",
+           Exec(absl::StrCat("[/bin/sh, -c, 'cat >> ", events, "']"),
+                ", on: [epoch_begin, train_batch_begin, train_batch_end, "
+                "test_begin, test_batch_begin, test_batch_end, test_end]")}));
+  ASSERT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  std::vector<std::string> names;
+  for (const std::string& line : Lines(ReadText(events))) {
+    const nlohmann::json event = nlohmann::json::parse(line);
+    const std::string name = event.at("event");
+    if (name == "train_batch_begin") {
+      EXPECT_EQ(event.at("logs").size(), 0);
+      EXPECT_GT(event.at("learning_rate"), 0);
+      EXPECT_GE(event.at("step"), event.at("batch"));
+    } else if (name == "test_batch_end") {
+      EXPECT_GE(event.at("batch").get<int>() + 1, event.at("count").get<int>());
+      EXPECT_TRUE(event.at("logs").contains("loss")) << line;
+      EXPECT_FALSE(event.at("logs").contains("val_loss")) << line;
+    }
+    names.push_back(name);
+  }
+  ASSERT_GE(names.size(), 14);
+  EXPECT_EQ(names[0], "epoch_begin");
+  EXPECT_EQ(names[1], "train_batch_begin");
+  for (const char* const name :
+       {"train_batch_end", "test_batch_begin", "test_batch_end"}) {
+    EXPECT_THAT(names, ::testing::Contains(name));
+  }
+}
+
 TEST(ExecOutputTest, HasNoControlCharacters) {
   SmallJob job;
   Process run =

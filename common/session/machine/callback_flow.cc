@@ -31,6 +31,7 @@ CallbackFlow::CallbackFlow(const SessionOptions& options, int world_size)
                      : std::make_shared<CallbackList>()),
       scheduled_rate_(options.learning_rate),
       hears_batches_(callbacks_->hears_batches()),
+      hears_validation_batches_(callbacks_->hears_validation_batches()),
       replicas_(IsSynchronous(options.job)
                     ? ReplicaCount(options.job, world_size)
                     : 1),
@@ -70,6 +71,18 @@ void CallbackFlow::GoesOn(int epoch, int64_t told_steps, absl::Time now) {
   epoch_ = epoch;
   told_steps_ = told_steps;
   told_at_ = now;
+  has_begun_batches_ = false;
+}
+
+void CallbackFlow::BatchesBegan(int64_t steps_before,
+                                std::vector<Action>& actions) {
+  if (!hears_batches_ || std::exchange(has_begun_batches_, true)) return;
+  const int64_t steps = steps_before + told_steps_;
+  Obey(callbacks_->BatchBegan({.epoch = epoch_,
+                               .batch = told_steps_,
+                               .steps = steps,
+                               .learning_rate = RateAfter(steps)}),
+       actions);
 }
 
 void CallbackFlow::Progressed(const ProgressView& progress, int64_t steps,
@@ -78,6 +91,7 @@ void CallbackFlow::Progressed(const ProgressView& progress, int64_t steps,
   // A worker may report steps before their losses.
   if (count <= 0 || progress.logs.empty()) return;
   told_steps_ = progress.steps_done;
+  has_begun_batches_ = false;
   BatchEnd end;
   end.epoch = progress.epoch;
   end.batch = progress.steps_done - 1;
@@ -97,7 +111,34 @@ int64_t CallbackFlow::StepsToSave(int64_t steps) const {
 }
 
 void CallbackFlow::ValidationBegan(int epoch, std::vector<Action>& actions) {
+  told_validation_steps_ = 0;
+  has_begun_validation_batches_ = false;
   Obey(callbacks_->ValidationBegan(epoch), actions);
+}
+
+void CallbackFlow::ValidationBatchesBegan(std::vector<Action>& actions) {
+  if (!hears_validation_batches_ ||
+      std::exchange(has_begun_validation_batches_, true)) {
+    return;
+  }
+  Obey(callbacks_->ValidationBatchBegan(epoch_, told_validation_steps_),
+       actions);
+}
+
+void CallbackFlow::ValidationProgressed(const ProgressView& progress,
+                                        std::vector<Action>& actions) {
+  // The leases of a lost worker are taken anew, so there may be fewer.
+  const int64_t count = progress.steps_done - told_validation_steps_;
+  if (count <= 0 || progress.logs.empty()) return;
+  told_validation_steps_ = progress.steps_done;
+  has_begun_validation_batches_ = false;
+  ValidationBatchEnd end;
+  end.epoch = progress.epoch;
+  end.batch = progress.steps_done - 1;
+  end.count = count;
+  end.logs = progress.logs;
+  std::sort(end.logs.begin(), end.logs.end());
+  Obey(callbacks_->ValidationBatchEnded(end), actions);
 }
 
 void CallbackFlow::ValidationEnded(int epoch, Logs logs,

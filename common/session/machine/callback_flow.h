@@ -45,8 +45,17 @@ class CallbackFlow {
   // Only the progress of training need be told, and only if a callback
   // `hears_batches`. Progress that has not grown is no event.
   bool hears_batches() const { return hears_batches_; }
+  // Steps of training after those of which Progressed has told are handed out;
+  // earlier epochs have `steps_before`. Repeated before the next Progressed
+  // that is an event, it is none.
+  void BatchesBegan(int64_t steps_before, std::vector<Action>& actions);
   void Progressed(const ProgressView& progress, int64_t steps, absl::Time now,
                   std::vector<Action>& actions);
+  // The same of a validation, if a callback `hears_validation_batches`.
+  bool hears_validation_batches() const { return hears_validation_batches_; }
+  void ValidationBatchesBegan(std::vector<Action>& actions);
+  void ValidationProgressed(const ProgressView& progress,
+                            std::vector<Action>& actions);
   // Steps that may follow the first `steps` of the current epoch before a
   // callback asks for a file of the model.
   int64_t StepsToSave(int64_t steps) const;
@@ -102,6 +111,7 @@ class CallbackFlow {
   std::shared_ptr<CallbackList> callbacks_;
   std::function<double(int64_t)> scheduled_rate_;
   bool hears_batches_ = false;
+  bool hears_validation_batches_ = false;
   // How many replicas take each step together.
   int replicas_ = 1;
   // Steps in an update of the optimizer.
@@ -116,6 +126,11 @@ class CallbackFlow {
   int epoch_ = 0;
   int64_t told_steps_ = 0;
   absl::Time told_at_;
+  // Whether callbacks know that the steps after these have begun.
+  bool has_begun_batches_ = false;
+  // The same of the validation.
+  int64_t told_validation_steps_ = 0;
+  bool has_begun_validation_batches_ = false;
   // Programs that have not answered, and those of them that are awaited.
   int open_ = 0;
   int awaited_ = 0;

@@ -121,20 +121,33 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
 
 std::optional<v1::Lease> JobFlow::Grant(TaskId worker, int live_workers) {
   if (callbacks_.HoldsLeases()) return std::nullopt;
+  std::optional<v1::Lease> lease;
   switch (stage_) {
     case Stage::kTraining:
       // Workers that share a lease need each other to finish it, so they join
       // open ones also if the job ends early.
-      return table_->Grant(worker, live_workers,
-                           ends_early_ ? 0 : StepsToLease(),
-                           callbacks_.learning_rate());
+      lease =
+          table_->Grant(worker, live_workers, ends_early_ ? 0 : StepsToLease(),
+                        callbacks_.learning_rate());
+      break;
     case Stage::kValidating:
     case Stage::kTesting:
       if (ends_early_) return std::nullopt;
-      return table_->Grant(worker, live_workers,
-                           std::numeric_limits<int64_t>::max());
+      lease = table_->Grant(worker, live_workers,
+                            std::numeric_limits<int64_t>::max());
+      break;
     default:
-      return std::nullopt;
+      break;
+  }
+  if (lease) TellBegun();
+  return lease;
+}
+
+void JobFlow::TellBegun() {
+  if (stage_ == Stage::kTraining) {
+    callbacks_.BatchesBegan(steps_before_epoch_, actions_);
+  } else if (stage_ == Stage::kValidating) {
+    callbacks_.ValidationBatchesBegan(actions_);
   }
 }
 
@@ -239,12 +252,17 @@ ProgressView JobFlow::ViewOf(const PassTotals& totals) const {
 }
 
 void JobFlow::TellProgress(absl::Time now) {
-  if (stage_ != Stage::kTraining || !callbacks_.hears_batches()) return;
+  const bool is_training = stage_ == Stage::kTraining;
+  const bool is_validating = stage_ == Stage::kValidating;
+  if (!(is_training && callbacks_.hears_batches()) &&
+      !(is_validating && callbacks_.hears_validation_batches())) {
+    return;
+  }
   const PassTotals totals = table_->CommonTotals();
   ProgressView progress = ViewOf(totals);
   // A file that is due at this step has the values of all workers of it, and
   // those with large states, which come once the leases are done.
-  if (table_->HasOpenLeases() &&
+  if (is_training && table_->HasOpenLeases() &&
       callbacks_.StepsToSave(progress.steps_done) <= 0) {
     return;
   }
@@ -252,8 +270,13 @@ void JobFlow::TellProgress(absl::Time now) {
   if (!progress.logs.empty() && totals.steps == table_->steps_settled()) {
     progress.logs = ValuesOf(totals, metrics_);
   }
-  callbacks_.Progressed(progress, steps_before_epoch_ + progress.steps_done,
-                        now, actions_);
+  if (is_training) {
+    callbacks_.Progressed(progress, steps_before_epoch_ + progress.steps_done,
+                          now, actions_);
+  } else {
+    callbacks_.ValidationProgressed(progress, actions_);
+  }
+  if (table_->OpenSteps() > 0) TellBegun();
 }
 
 std::vector<Action> JobFlow::TakeActions() {

@@ -213,9 +213,12 @@ class JobFlow {
   ProgressView ViewOf(const PassTotals& totals) const;
   // Whether the current pass is of the kind that the stage needs.
   bool PassFitsStage() const;
-  // Tells callbacks of the training steps that were reported, by all workers if
-  // they take each step together.
+  // Tells callbacks of the steps of training, or of a validation, that were
+  // reported, by all workers if they take each step together, and that further
+  // ones are under way.
   void TellProgress(absl::Time now);
+  // Tells them that such steps were handed out.
+  void TellBegun();
   // Issues a Notice if the loss of an evaluation is not finite, once per job.
   void NoteEvaluation(const Logs& logs);
   // Issues a Notice if `on_error: skip` left examples out of a pass.

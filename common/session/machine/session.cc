@@ -87,6 +87,8 @@ absl::StatusOr<std::optional<v1::AcquireLeaseResponse>> Session::State::Acquire(
   if (was_idle) place->last_activity = now;
   seat.request = request;
   seat.lease = *lease;
+  // Callbacks may have heard of it.
+  FollowFlow(now);
   return Granted(*lease);
 }
 

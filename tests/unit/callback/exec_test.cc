@@ -48,14 +48,20 @@ std::vector<std::string> InputsOf(const Decision& decision) {
 
 TEST(Exec, GetsEachEventOnALine) {
   const auto list =
-      ListOf({"train_begin", "epoch_begin", "train_batch_end", "test_begin",
-              "test_end", "epoch_end", "train_end"});
+      ListOf({"train_begin", "epoch_begin", "train_batch_begin",
+              "train_batch_end", "test_begin", "test_batch_begin",
+              "test_batch_end", "test_end", "epoch_end", "train_end"});
   EXPECT_THAT(InputsOf(list->TrainingBegan()),
               ElementsAre("{\"event\":\"train_begin\",\"logs\":{}}\n"));
   EXPECT_THAT(InputsOf(list->EpochBegan(
                   {.epoch = 1, .learning_rate = 0.5, .steps = 10})),
               ElementsAre("{\"event\":\"epoch_begin\",\"epoch\":1,\"step\":10,"
                           "\"learning_rate\":0.5,\"logs\":{}}\n"));
+  EXPECT_THAT(
+      InputsOf(list->BatchBegan(
+          {.epoch = 1, .batch = 0, .steps = 10, .learning_rate = 0.5})),
+      ElementsAre("{\"event\":\"train_batch_begin\",\"epoch\":1,\"batch\":0,"
+                  "\"step\":10,\"learning_rate\":0.5,\"logs\":{}}\n"));
   EXPECT_THAT(InputsOf(list->BatchEnded({.epoch = 1,
                                          .batch = 3,
                                          .count = 4,
@@ -68,6 +74,14 @@ TEST(Exec, GetsEachEventOnALine) {
   EXPECT_THAT(InputsOf(list->ValidationBegan(1)),
               ElementsAre("{\"event\":\"test_begin\",\"epoch\":1,"
                           "\"logs\":{}}\n"));
+  EXPECT_THAT(InputsOf(list->ValidationBatchBegan(1, 0)),
+              ElementsAre("{\"event\":\"test_batch_begin\",\"epoch\":1,"
+                          "\"batch\":0,\"logs\":{}}\n"));
+  EXPECT_THAT(
+      InputsOf(list->ValidationBatchEnded(
+          {.epoch = 1, .batch = 1, .count = 2, .logs = {{"loss", 3}}})),
+      ElementsAre("{\"event\":\"test_batch_end\",\"epoch\":1,\"batch\":1,"
+                  "\"count\":2,\"logs\":{\"loss\":3.0}}\n"));
   EXPECT_THAT(InputsOf(list->ValidationEnded(1, {{"loss", NAN}})),
               ElementsAre("{\"event\":\"test_end\",\"epoch\":1,"
                           "\"logs\":{\"loss\":\"nan\"}}\n"));
@@ -111,6 +125,44 @@ TEST(Exec, HasOneOpenEventOfBatches) {
       list->BatchEnded({.batch = 5, .count = 1, .steps = 6, .logs = {}}));
   ASSERT_EQ(next.size(), 1);
   EXPECT_THAT(next[0], HasSubstr("\"batch\":5,\"count\":4,\"step\":6"));
+}
+
+// Each name has an event of its own open, and counts its own steps.
+TEST(Exec, HasOneOpenEventOfEachName) {
+  const auto list = ListOf({"train_batch_begin", "train_batch_end",
+                            "test_batch_begin", "test_batch_end"});
+  EXPECT_TRUE(list->hears_validation_batches());
+  const auto begin = [&](int64_t batch) {
+    return RunsOf(list->BatchBegan({.batch = batch}));
+  };
+  const auto validated = [&](int64_t batch, int64_t count) {
+    return RunsOf(list->ValidationBatchEnded(
+        {.batch = batch, .count = count, .logs = {}}));
+  };
+  const std::vector<RunCommand> first = begin(0);
+  ASSERT_EQ(first.size(), 1);
+  EXPECT_FALSE(first[0].is_awaited);
+  EXPECT_EQ(RunsOf(list->BatchEnded({.count = 2, .logs = {}})).size(), 1);
+  EXPECT_THAT(begin(2), ElementsAre());
+  ASSERT_TRUE(list->Answered(first[0], "").ok());
+  EXPECT_EQ(begin(4).size(), 1);
+  EXPECT_EQ(RunsOf(list->ValidationBatchBegan(0, 0)).size(), 1);
+  EXPECT_THAT(RunsOf(list->ValidationBatchBegan(0, 2)), ElementsAre());
+  const std::vector<RunCommand> end = validated(1, 2);
+  ASSERT_EQ(end.size(), 1);
+  EXPECT_FALSE(end[0].is_awaited);
+  EXPECT_THAT(validated(4, 3), ElementsAre());
+  ASSERT_TRUE(list->Answered(end[0], "").ok());
+  const std::vector<RunCommand> next = validated(5, 1);
+  ASSERT_EQ(next.size(), 1);
+  EXPECT_THAT(next[0].input, HasSubstr("\"batch\":5,\"count\":4"));
+  // Those of another validation do not count.
+  EXPECT_THAT(validated(7, 2), ElementsAre());
+  list->ValidationBegan(1);
+  ASSERT_TRUE(list->Answered(next[0], "").ok());
+  const std::vector<RunCommand> other = validated(0, 1);
+  ASSERT_EQ(other.size(), 1);
+  EXPECT_THAT(other[0].input, HasSubstr("\"batch\":0,\"count\":1"));
 }
 
 class ExecAnswerTest : public ::testing::Test {
@@ -219,7 +271,8 @@ TEST(Exec, NamesFieldsThatAreWrong) {
            {{{"command", {"date"}}, {"on", json::array()}}, "on: expected"},
            {{{"command", {"date"}}, {"on", {"train_end", "train_end"}}},
             "on: expected each event once"},
-           {{{"command", {"date"}}, {"on", {"predict_end"}}}, "on[0]"},
+           {{{"command", {"date"}}, {"on", {"predict_end"}}},
+            "on[0]: expected one of train_begin, "},
            {{{"command", {"date"}}, {"timeout", 0}}, "timeout"},
            {{{"command", {"date"}}, {"timeout", 1e9}}, "timeout"}}) {
     const auto made = MakeCallbacks(JobWith(json::array({{{"Exec", config}}})),

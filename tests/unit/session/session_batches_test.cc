@@ -2,12 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/callback/callback.h"
 #include "common/session/machine/session.h"
@@ -17,6 +19,7 @@ namespace paceline {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
@@ -63,6 +66,52 @@ class TimeReporter final : public Callback {
     decision.outputs.emplace_back(ShowMessage{absl::StrCat(
         "epoch ", end.epoch, ": ", end.epoch_iterations, " in ", end.seconds)});
   }
+};
+
+// Tells of each event of batches, and of what is around them.
+class BatchTeller final : public Callback {
+ public:
+  explicit BatchTeller(int64_t last_step) : last_step_(last_step) {}
+
+  absl::string_view class_name() const override { return "BatchTeller"; }
+  bool hears_batches() const override { return true; }
+  bool hears_validation_batches() const override { return true; }
+  void EpochBegan(const EpochStart& start, Decision& decision) override {
+    Say(absl::StrCat("epoch ", start.epoch), decision);
+  }
+  void BatchBegan(const BatchStart& start, Decision& decision) override {
+    Say(absl::StrCat("begin ", start.epoch, ".", start.batch, " after ",
+                     start.steps),
+        decision);
+    EXPECT_GT(start.learning_rate, 0);
+  }
+  void BatchEnded(const BatchEnd& end, Decision& decision) override {
+    Say(absl::StrCat("end ", end.epoch, ".", end.batch), decision);
+    decision.stops_training = end.steps >= last_step_;
+  }
+  void ValidationBegan(int, Decision& decision) override {
+    Say("validation", decision);
+  }
+  void ValidationBatchBegan(int epoch, int64_t batch,
+                            Decision& decision) override {
+    Say(absl::StrCat("validate ", epoch, ".", batch), decision);
+  }
+  void ValidationBatchEnded(const ValidationBatchEnd& end,
+                            Decision& decision) override {
+    Say(absl::StrCat("validated ", end.epoch, ".", end.batch, ", ", end.count,
+                     ": ", end.logs.at(0).first, "=", end.logs.at(0).second),
+        decision);
+  }
+  void ValidationEnded(int, const Logs&, Decision& decision) override {
+    Say("validation end", decision);
+  }
+
+ private:
+  static void Say(std::string text, Decision& decision) {
+    decision.outputs.emplace_back(ShowMessage{std::move(text)});
+  }
+
+  const int64_t last_step_;
 };
 
 class SessionBatchesTest : public SessionCallbacksTest {
@@ -276,6 +325,88 @@ TEST_F(SessionBatchesTest, TimeGoesOnAfterAResume) {
   Work(/*answered=*/false);
   EXPECT_THAT(said_.at(1), AllOf(StartsWith("batch "), EndsWith(" in 2")));
   EXPECT_THAT(said_, Contains("epoch 0: 100 in 12"));
+}
+
+TEST_F(SessionBatchesTest, BatchesBeginBeforeTheyEnd) {
+  Use(std::make_unique<BatchTeller>(1000));
+  options_.job.set_epochs(1);
+  validation_examples_ = 100;
+  test_examples_ = 100;
+  Start();
+  const auto first = Acquire(kWorker0);
+  const auto second = Acquire(kWorker1);
+  ASSERT_TRUE(first && second);
+  ASSERT_EQ(first->end(), 250);
+  for (const int64_t examples : {20, 250}) {
+    ASSERT_TRUE(Beat(kWorker0, {ReportOf(*first, examples)}).ok());
+  }
+  Finish(kWorker1, *second);
+  const size_t told = 6;
+  Work();
+  ASSERT_GT(said_.size(), told);
+  EXPECT_THAT(std::vector<std::string>(said_.begin(), said_.begin() + told),
+              ElementsAre("epoch 0", "title", "begin 0.0 after 0", "end 0.1",
+                          "begin 0.2 after 2", "end 0.24"));
+  // They take turns, and one that has begun ends.
+  std::string last = "epoch 0";
+  int begun = 0;
+  int validated = 0;
+  for (const std::string& text : said_) {
+    if (absl::StartsWith(text, "begin ")) {
+      ++begun;
+      EXPECT_THAT(last, AnyOf("epoch 0", StartsWith("end "))) << text;
+    } else if (absl::StartsWith(text, "end ")) {
+      EXPECT_THAT(last, StartsWith("begin "));
+    } else if (text == "validation") {
+      EXPECT_EQ(last, "end 0.99");
+    } else if (absl::StartsWith(text, "validate ")) {
+      EXPECT_THAT(last, AnyOf("validation", StartsWith("validated ")));
+    } else if (absl::StartsWith(text, "validated ")) {
+      ++validated;
+      EXPECT_THAT(last, StartsWith("validate "));
+      EXPECT_THAT(text, EndsWith(": accuracy=0.5"));
+    } else if (text == "validation end") {
+      EXPECT_THAT(last, StartsWith("validated 0.9, "));
+    } else {
+      continue;
+    }
+    last = text;
+  }
+  EXPECT_EQ(last, "validation end") << "the test set has no such events";
+  EXPECT_GE(begun, 3);
+  EXPECT_GE(validated, 1);
+}
+
+TEST_F(SessionBatchesTest, NoBatchBeginsWhereTrainingHasStopped) {
+  Use(std::make_unique<BatchTeller>(1));
+  Start();
+  const auto lease = Acquire(kWorker0);
+  ASSERT_TRUE(lease);
+  Finish(kWorker0, *lease);
+  Work();
+  EXPECT_THAT(said_, Contains("end 0.24"));
+  EXPECT_THAT(said_, Contains(StartsWith("begin ")).Times(1));
+}
+
+// The leases of a lost worker are taken anew: what was told is not told again.
+TEST_F(SessionBatchesTest, ValidationOfALostWorkerIsToldOnce) {
+  Use(std::make_unique<BatchTeller>(1000));
+  options_.job.set_epochs(1);
+  validation_examples_ = 100;
+  Start();
+  while (session_->Progress().phase == v1::PHASE_TRAIN) {
+    const auto lease = Acquire(kWorker0);
+    ASSERT_TRUE(lease);
+    Finish(kWorker0, *lease);
+  }
+  const auto lost = Acquire(kWorker1);
+  ASSERT_TRUE(lost);
+  ASSERT_TRUE(Beat(kWorker1, {ReportOf(*lost, 10)}).ok());
+  Pass(absl::Seconds(9), {kWorker1});
+  ASSERT_TRUE(Beat(kWorker0).ok());
+  Work();
+  EXPECT_THAT(said_, Contains(StartsWith("validated 0.0, 1")).Times(1));
+  EXPECT_THAT(said_, Contains(StartsWith("validated 0.9, ")).Times(1));
 }
 
 // As Keras, which looks after a batch whether training goes on.
