@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,24 @@ Accessors<v1::TrainingPhase, std::vector<std::string>> LayerNames(
                    const std::vector<std::string>& names) {
             (phase.*mutate)()->Assign(names.begin(), names.end());
           }};
+}
+
+// nullopt: the phase has the job's.
+Accessors<v1::TrainingPhase, std::optional<std::vector<v1::KerasObject>>>
+OwnCallbacks() {
+  using Callbacks = std::optional<std::vector<v1::KerasObject>>;
+  return {
+      [](const v1::TrainingPhase& phase) -> Callbacks {
+        if (phase.callbacks().empty() && !phase.without_callbacks()) {
+          return std::nullopt;
+        }
+        return Callbacks({phase.callbacks().begin(), phase.callbacks().end()});
+      },
+      [](v1::TrainingPhase& phase, const Callbacks& callbacks) {
+        if (!callbacks) return;
+        phase.mutable_callbacks()->Assign(callbacks->begin(), callbacks->end());
+        phase.set_without_callbacks(callbacks->empty());
+      }};
 }
 
 // The error about a field of the job that each phase has for itself.
@@ -152,10 +171,9 @@ const FieldTable<TrainingPhase>& FieldsOf(const TrainingPhase*) {
                       &TrainingPhase::set_initial_epoch),
                 Between(0, kMaxPhaseEpochs - 1),
                 "The number, from 0, of the first epoch."),
-       Optional("callbacks",
-                Repeated(&TrainingPhase::callbacks,
-                         &TrainingPhase::mutable_callbacks),
-                "The callbacks; by default the job's. They begin anew.")});
+       Optional("callbacks", OwnCallbacks(),
+                "The callbacks, `[]` for none; by default the job's. They "
+                "begin anew.")});
   return table;
 }
 
@@ -190,11 +208,11 @@ absl::StatusOr<v1::Job> JobOfPhase(const v1::Job& job, int index) {
     one.clear_weights();
     one.clear_weights_by_name();
   }
-  if (phase.callbacks_size() > 0) {
+  if (phase.callbacks_size() > 0 || phase.without_callbacks()) {
     v1::Job own;
     *own.mutable_callbacks() = phase.callbacks();
     // The policy of the job's BackupAndRestore goes with it.
-    if (BackupOf(own)) DropBackupPolicy(one);
+    if (BackupOf(own) || phase.without_callbacks()) DropBackupPolicy(one);
     *one.mutable_callbacks() = phase.callbacks();
     if (const absl::Status status = TakeBackupPolicy(one); !status.ok()) {
       return ConfigError(PathOf(index), status.message(), status.code());

@@ -202,7 +202,9 @@ std::vector<BackupAndRestore> BackupsOf(const v1::Job& job) {
   };
   if (job.phases().empty()) add(job.callbacks());
   for (const v1::TrainingPhase& phase : job.phases()) {
-    add(phase.callbacks().empty() ? job.callbacks() : phase.callbacks());
+    add(phase.callbacks().empty() && !phase.without_callbacks()
+            ? job.callbacks()
+            : phase.callbacks());
   }
   return backups;
 }

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/config/message_fields.h"
+#include "common/config/path.h"
 #include "common/job/job_fields.h"
 #include "common/job/job_reader.h"
 #include "common/model/build_graph.h"
@@ -106,6 +108,29 @@ TEST(JobPhases, EachIsAJob) {
   EXPECT_EQ(written.Find("phases")->as_list().size(), 2u);
   EXPECT_EQ(written.Find("epochs"), nullptr);
   EXPECT_EQ(written.Find("initial_epoch"), nullptr);
+}
+
+TEST(JobPhases, AnEmptyListTurnsTheCallbacksOfTheJobOff) {
+  const auto job = ReadJob(
+      absl::StrCat(kJob,
+                   "phases: [{epochs: 1}, {epochs: 1, callbacks: []}, {epochs: "
+                   "1, callbacks: null}]\n"),
+      "/jobs/j.yaml",
+      {"callbacks=[TerminateOnNaN, {BackupAndRestore: {save_freq: 50}}]"},
+      {.check_files = false});
+  ASSERT_TRUE(job.ok()) << job.status();
+  const int counts[] = {2, 0, 2};
+  v1::Job again;
+  ASSERT_TRUE(Codec<v1::Job>::Read(WriteJob(*job), Path(), again).ok());
+  for (const v1::Job& each : {*job, again}) {
+    for (int phase = 0; phase < 3; ++phase) {
+      const auto one = JobOfPhase(each, phase);
+      ASSERT_TRUE(one.ok()) << one.status();
+      EXPECT_EQ(one->callbacks_size(), counts[phase]) << phase;
+    }
+    EXPECT_EQ(JobOfPhase(each, 0)->checkpoint().every_steps(), 50u);
+    EXPECT_EQ(JobOfPhase(each, 1)->checkpoint().every_steps(), 0u);
+  }
 }
 
 TEST(JobPhases, MayBeSetInAJobThatHasEpochs) {
