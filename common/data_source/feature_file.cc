@@ -15,10 +15,7 @@ namespace paceline {
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenFeatureFile(
     const std::string& path) {
   if (absl::EndsWith(path, ".npy") || absl::EndsWith(path, ".npy.gz")) {
-    const auto open = [path]() -> absl::StatusOr<StoredRows> {
-      ASSIGN_OR_RETURN(GzipFile file, GzipFile::Open(path));
-      return OpenNpyRows(BytesOf(std::move(file)), RowOrder::kOnce);
-    };
+    const auto open = [path] { return OpenNpyRows(path, RowOrder::kOnce); };
     return OpenArrayStream(
         {.features = {{/*name=*/"", path, open}}, .labels = {}});
   }

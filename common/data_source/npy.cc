@@ -247,6 +247,12 @@ absl::StatusOr<StoredRows> OpenNpyRows(std::unique_ptr<ArrayBytes> bytes,
   return StoredRows::Make(std::move(bytes), std::move(spec), order);
 }
 
+absl::StatusOr<StoredRows> OpenNpyRows(const std::string& path,
+                                       RowOrder order) {
+  ASSIGN_OR_RETURN(GzipFile file, GzipFile::Open(path));
+  return OpenNpyRows(BytesOf(std::move(file)), order);
+}
+
 std::string NpyStart(const Shape& shape) {
   std::string header = absl::StrCat(
       "{'descr': '<f4', 'fortran_order': False, 'shape': (",

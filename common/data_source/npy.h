@@ -45,9 +45,11 @@ absl::StatusOr<NpyHeader> ReadNpyHeader(const std::string& name,
 absl::StatusOr<NpyHeader> ReadNpyHeader(const std::string& path);
 absl::StatusOr<StoredArray> ReadNpy(const std::string& path);
 
-// Opens the rows of the array that `bytes` begin with.
+// Opens the rows of the array that `bytes` begin with, or of a file, which may
+// be compressed with gzip.
 absl::StatusOr<StoredRows> OpenNpyRows(std::unique_ptr<ArrayBytes> bytes,
                                        RowOrder order);
+absl::StatusOr<StoredRows> OpenNpyRows(const std::string& path, RowOrder order);
 
 // What stands before the float32 values of an array of this shape in C order.
 std::string NpyStart(const Shape& shape);

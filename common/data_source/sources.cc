@@ -19,6 +19,7 @@
 #include "common/data_source/csv_source.h"
 #include "common/data_source/idx_source.h"
 #include "common/data_source/images_source.h"
+#include "common/data_source/npy_source.h"
 #include "common/data_source/npz_source.h"
 #include "common/data_source/tfds_source.h"
 #include "common/data_source/tfrecord_source.h"
@@ -141,6 +142,7 @@ const std::vector<Source>& Sources() {
       SourceOf(Inner(&v1::Dataset::has_idx, &v1::Dataset::idx,
                      &v1::Dataset::mutable_idx),
                OpenIdxSource, IsIdxStream),
+      OtherSource(OpenNpySource),
       OtherSource(OpenNpzSource),
       OtherSource(OpenCsvSource),
       OtherSource(OpenTfrecordSource),

@@ -344,7 +344,8 @@ TEST(JobSources, AreRefusedWhereTheyAreMalformed) {
   const std::pair<std::string, std::string> cases[] = {
       {"npz:",
        "8: data.train: no source; expected idx: {features: PATH, labels: PATH} "
-       "or npz: {file: PATH} or csv: {file: PATH, labels: COLUMN} or "
+       "or npy: {features: PATH, labels: PATH} or npz: {file: PATH} or csv: "
+       "{file: PATH, labels: COLUMN} or "
        "tfrecord: {file: PATH, features: NAME, labels: NAME} or images: "
        "{folder: PATH} or tfds: {folder: PATH}"},
       {"npz: {file: ''}", "9: data.train.npz.file: the path is empty"},
