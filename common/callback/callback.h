@@ -51,6 +51,8 @@ struct CallbackContext {
   bool has_averages = false;
   // The names of the loss and the metrics, as the logs of training have them.
   std::set<std::string> log_names = {};
+  // Whether the logs of an epoch may have those of a validation, too.
+  bool has_validation = true;
   // Whether callbacks may run programs and send to addresses: where only its
   // files bound a job, kAllowExec has to allow it.
   bool allows_exec = true;
@@ -62,6 +64,10 @@ struct CallbackContext {
   // Why the model cannot be saved as a legacy `.h5`, if it cannot. Null: it has
   // been checked.
   std::function<absl::Status()> check_legacy_file = nullptr;
+  // NotFound, which says where it was looked for, if callbacks cannot run the
+  // program. Null: that is not known yet.
+  std::function<absl::Status(const std::string& program)> find_program =
+      nullptr;
   // The size of a file in the output folder, in bytes; 0 if there is none.
   // Null: there are no files.
   std::function<int64_t(const std::string& path)> output_size = nullptr;
@@ -275,6 +281,8 @@ using CheckpointOutput = std::variant<SaveModel, WriteWeights>;
 // what those before them decided.
 struct Decision {
   bool stops_training = false;
+  // The class of the callback that has decided so first. CallbackList sets it.
+  std::string stopped_by = "";
   // Of all steps from now on, in the place of the optimizer's own.
   std::optional<double> learning_rate;
   // To be carried out in this order.

@@ -23,6 +23,13 @@ std::string ListText(const std::vector<std::string>& names) {
                        : absl::StrCat("callbacks ", absl::StrJoin(names, ", "));
 }
 
+// Call it after each callback.
+void NameStopper(const Callback& callback, Decision& decision) {
+  if (decision.stops_training && decision.stopped_by.empty()) {
+    decision.stopped_by = std::string(callback.class_name());
+  }
+}
+
 }  // namespace
 
 bool CallbackList::hears_batches() const {
@@ -79,6 +86,7 @@ Decision CallbackList::Tell(
   for (size_t i = 0; i < callbacks_.size(); ++i) {
     size_t next = decision.outputs.size();
     event(*callbacks_[i], decision);
+    NameStopper(*callbacks_[i], decision);
     for (; next < decision.outputs.size(); ++next) {
       auto* const run = std::get_if<RunCommand>(&decision.outputs[next]);
       if (run != nullptr) run->callback = i;
@@ -169,6 +177,7 @@ absl::StatusOr<Decision> CallbackList::Answered(
   CHECK_LT(run.callback, callbacks_.size());
   Decision decision;
   RETURN_IF_ERROR(callbacks_[run.callback]->Answered(run, output, decision));
+  NameStopper(*callbacks_[run.callback], decision);
   return decision;
 }
 

@@ -75,7 +75,8 @@ const FieldTable<CsvLogger>& CsvLogger::Fields() {
 absl::Status CsvLogger::Prepare(const CallbackContext& context,
                                 const Path& path) {
   ASSIGN_OR_RETURN(filename, OutputPath(filename, path.Key("filename")));
-  if (append && context.output_size) offset_ = context.output_size(filename);
+  if (context.output_size) size_ = context.output_size(filename);
+  if (append) offset_ = size_.value_or(0);
   return absl::OkStatus();
 }
 
@@ -119,6 +120,8 @@ nlohmann::json CsvLogger::Save() const {
 
 absl::Status CsvLogger::Restore(const ObjectReader& state) {
   ASSIGN_OR_RETURN(offset_, state.Count("offset", limits::kMaxToldBytes));
+  // Somebody has deleted the file, so it gets its header again.
+  if (size_ == 0) offset_ = 0;
   const absl::StatusOr<const nlohmann::json*> keys = state.List("keys");
   if (!keys.ok()) {
     // Null before the first row, which is read as NaN.

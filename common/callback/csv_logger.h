@@ -42,6 +42,8 @@ class CsvLogger final : public Callback {
  private:
   std::string Row(const std::vector<std::string>& cells) const;
 
+  // Bytes of the file as the run begins; nullopt: there are no files.
+  std::optional<int64_t> size_;
   // Where the next row goes.
   int64_t offset_ = 0;
   // The columns after the epoch; nullopt before the first.

@@ -19,6 +19,7 @@
 #include "common/config/field_table.h"
 #include "common/config/json_reader.h"
 #include "common/config/path.h"
+#include "common/config/value.h"
 #include "nlohmann/json.hpp"
 
 namespace paceline {
@@ -45,11 +46,25 @@ const FieldTable<ExecAnswer>& AnswerFields() {
   return table;
 }
 
-// What a program printed: a message, and the line of its answer.
+// What a program printed: a message, and the lines of its answer.
 struct Printed {
   absl::string_view message;
   absl::string_view answer;
 };
+
+// `output` with its answer from `begin` on.
+Printed CutAt(absl::string_view output, size_t begin) {
+  return {begin == 0 ? "" : output.substr(0, begin - 1),
+          absl::StripLeadingAsciiWhitespace(output.substr(begin))};
+}
+
+// Where the last line that begins with "{", without a space before it, begins.
+std::optional<size_t> LastBrace(absl::string_view output) {
+  const size_t last = output.rfind("\n{");
+  if (last != absl::string_view::npos) return last + 1;
+  if (absl::StartsWith(output, "{")) return 0;
+  return std::nullopt;
+}
 
 Printed Split(absl::string_view output) {
   output = absl::StripTrailingAsciiWhitespace(output);
@@ -57,8 +72,16 @@ Printed Split(absl::string_view output) {
   const size_t begin = end == absl::string_view::npos ? 0 : end + 1;
   const absl::string_view last =
       absl::StripLeadingAsciiWhitespace(output.substr(begin));
-  if (!absl::StartsWith(last, "{")) return {output, ""};
-  return {begin == 0 ? "" : output.substr(0, end), last};
+  if (absl::StartsWith(last, "{")) return CutAt(output, begin);
+  const std::optional<size_t> brace = LastBrace(output);
+  if (!brace || !absl::EndsWith(last, "}")) return {output, ""};
+  const Printed indented = CutAt(output, *brace);
+  // A text may end so, too; one whose last line is a brace alone is an answer,
+  // also if it is none that can be read.
+  const bool is_answer =
+      last == "}" || (indented.answer.size() <= kMaxAnswerBytes &&
+                      ordered_json::accept(indented.answer));
+  return is_answer ? indented : Printed{output, ""};
 }
 
 absl::StatusOr<ExecAnswer> ReadAnswer(absl::string_view text) {
@@ -130,10 +153,13 @@ const FieldTable<Exec>& Exec::Fields() {
       "Runs a program where the job is led, at events of Keras' callbacks. Its "
       "standard input has one line, a JSON object: `event`, `epoch` (from 0), "
       "`logs`, and, where they are known, `learning_rate` (of the next step), "
-      "`step` (steps of the job so far), `batch` and `count`. If the last line "
-      "that it prints begins with `{`, that is its "
-      "answer, such as `{\"stop_training\": true, \"learning_rate\": 0.01}`; "
-      "what it prints before is a message. The job waits for it, except at "
+      "`step` (steps of the job so far), `batch` and `count`. A value of "
+      "`logs` that is not finite is a text, `\"nan\"`, `\"inf\"` or "
+      "`\"-inf\"`. "
+      "If the last line that it prints begins with `{`, or the last lines are "
+      "a JSON object from a `{` at the begin of a line on, that is its answer, "
+      "such as `{\"stop_training\": true, \"learning_rate\": 0.01}`; what it "
+      "prints before is a message. The job waits for it, except at "
       "events of batches: the answer then holds from the next lease of steps. "
       "A bad answer, "
       "another exit code than 0 and the end of `timeout` end the job. Not part "
@@ -143,7 +169,8 @@ const FieldTable<Exec>& Exec::Fields() {
       "`CUDA_VISIBLE_DEVICES`, `PYTHON*`, `VIRTUAL_ENV` and "
       "`PACELINE_COORDINATOR`; `coordinator run` gives it all.",
       {Required("command", &Exec::command,
-                "The program, found by PATH, and its arguments; no shell."),
+                "The program, found by PATH before training begins, and its "
+                "arguments; no shell."),
        Optional(
            "on", &Exec::on,
            "The events, Keras' names without `on_`. `train_begin`, "
@@ -171,11 +198,19 @@ const FieldTable<Exec>& Exec::Fields() {
 absl::Status Exec::Prepare(const CallbackContext& context, const Path& path) {
   where_ = path.text();
   has_rate_schedule_ = context.has_rate_schedule;
-  if (context.allows_exec) return absl::OkStatus();
-  return ConfigError(
-      path, absl::StrCat("Exec runs a program, which is not allowed where this "
-                         "job is led; expected ",
-                         kAllowExec));
+  if (!context.allows_exec) {
+    return ConfigError(
+        path, absl::StrCat("Exec runs a program, which is not allowed where "
+                           "this job is led; expected ",
+                           kAllowExec));
+  }
+  if (context.find_program == nullptr) return absl::OkStatus();
+  const absl::Status found = context.find_program(command.front());
+  if (found.ok()) return absl::OkStatus();
+  return ConfigError(path.Key("command").Index(0),
+                     absl::StrCat(Excerpt(Value(command.front())), ": ",
+                                  PeerText(found.message()),
+                                  "; expected a program in PATH, or its path"));
 }
 
 bool Exec::Hears(ExecEvent event) const {
@@ -307,7 +342,10 @@ absl::Status Exec::Answered(const RunCommand& run,
   }
   if (!answer.ok()) {
     return error(answer.status(),
-                 absl::StrCat("; its last line: ", PeerText(printed.answer)));
+                 absl::StrCat(absl::StrContains(printed.answer, '\n')
+                                  ? "; its last lines: "
+                                  : "; its last line: ",
+                              PeerText(printed.answer)));
   }
   if (!printed.message.empty()) {
     decision.outputs.emplace_back(ShowMessage{PrintedText(printed.message)});

@@ -38,8 +38,9 @@ absl::Span<const EnumName<ExecEvent>> EnumNames(ExecEvent);
 // Paceline's own: Keras has it as LambdaCallback. The program gets one line on
 // its standard input, a JSON object with the event's name, what is known of it,
 // and `logs`; a value that is not finite is a text, such as "nan". If the last
-// line that it prints begins with "{", it is the answer, a JSON object with
-// stop_training, learning_rate, both or none. The rest is a message.
+// line that it prints begins with "{", or the last ones are a JSON object that
+// begins with a line, this is the answer, with stop_training, learning_rate,
+// both or none. The rest is a message.
 //
 // The job waits for the answer, but not to an event of batches: while one is
 // open, further ones of its name are left out, and batches that end count with

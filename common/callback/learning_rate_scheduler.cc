@@ -4,6 +4,9 @@
 #include "common/callback/python_number.h"
 #include "common/callback/rate_in_use.h"
 #include "common/config/field_table.h"
+#include "common/config/path.h"
+#include "common/config/value.h"
+#include "common/optimizer/learning_rate.h"
 
 namespace paceline {
 
@@ -26,6 +29,7 @@ const FieldTable<LearningRateScheduler>& LearningRateScheduler::Fields() {
 
 absl::Status LearningRateScheduler::Prepare(const CallbackContext& context,
                                             const Path& path) {
+  where_ = path.text();
   return CheckConstantRate(*this, context, path);
 }
 
@@ -36,6 +40,15 @@ void LearningRateScheduler::EpochBegan(const EpochStart& start,
                    .step = static_cast<double>(start.steps),
                    .lr = RateInUse(start.learning_rate, decision),
                    .num_replicas = static_cast<double>(start.num_replicas)});
+  if (!IsLearningRate(rate)) {
+    decision.failure.Update(absl::InvalidArgumentError(absl::StrCat(
+        where_, ".schedule: ",
+        schedule.text().empty() ? "the table" : Excerpt(Value(schedule.text())),
+        " gives the learning rate ", PythonNumber(rate), " for epoch ",
+        start.epoch + 1, " (`epoch` ", start.epoch, "); expected ",
+        kLearningRates)));
+    return;
+  }
   decision.learning_rate = rate;
   if (verbose == 0) return;
   decision.outputs.emplace_back(ShowMessage{

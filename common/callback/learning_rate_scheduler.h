@@ -4,6 +4,7 @@
 #define PACELINE_COMMON_CALLBACK_LEARNING_RATE_SCHEDULER_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -28,6 +29,10 @@ class LearningRateScheduler final : public Callback {
 
   RateSchedule schedule;
   int64_t verbose = 0;
+
+ private:
+  // Where it is in the job.
+  std::string where_;
 };
 
 }  // namespace paceline

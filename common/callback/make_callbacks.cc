@@ -134,6 +134,8 @@ absl::Status AddOutputs(const Callback& callback, const Path& path,
 CallbackContext ContextOf(const v1::Job& job,
                           absl::Span<const OutputSpec> outputs) {
   CallbackContext context;
+  context.has_validation =
+      job.data().has_validation() || job.data().validation_split() > 0;
   context.terminates_on_nan = job.terminate_on_nan();
   const auto& optimizer = job.optimizer().config().fields();
   const auto rate = optimizer.find("learning_rate");

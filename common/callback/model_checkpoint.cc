@@ -79,22 +79,18 @@ absl::Status ModelCheckpoint::Prepare(const CallbackContext& context,
   RETURN_IF_ERROR(MonitorCallback::Prepare(context, path));
   best_ = initial_value_threshold;
   const Path field = path.Key("filepath");
-  Logs logs;
-  for (const std::string& name : context.log_names) {
-    logs.emplace_back(name, 0);
-    // What the end of an epoch has besides.
-    if (!hears_batches()) logs.emplace_back(absl::StrCat("val_", name), 0);
-  }
+  const Logs logs = LogsAtSaves(context);
   Moment moment = {0, std::nullopt, logs};
-  if (hears_batches()) {
-    moment.batch = 0;
-  } else {
-    logs.emplace_back("learning_rate", 0);
-  }
+  if (hears_batches()) moment.batch = 0;
   const absl::StatusOr<std::string> file = FileAt(moment);
   if (!file.ok()) {
-    return ConfigError(field, absl::StrCat(Excerpt(Value(filepath)), ": ",
-                                           file.status().message()));
+    return ConfigError(
+        field, absl::StrCat(Excerpt(Value(filepath)), ": ",
+                            file.status().message(), "; expected ", kEpochName,
+                            hears_batches() ? ",batch," : ",", KeysText(logs),
+                            context.has_validation || hears_batches()
+                                ? ""
+                                : " (the job has no validation)"));
   }
   if (!save_weights_only && absl::EndsWith(*file, kLegacySuffix) &&
       context.check_legacy_file != nullptr) {
@@ -105,6 +101,19 @@ absl::Status ModelCheckpoint::Prepare(const CallbackContext& context,
     }
   }
   return OutputPath(*file, field).status();
+}
+
+Logs ModelCheckpoint::LogsAtSaves(const CallbackContext& context) const {
+  Logs logs;
+  for (const std::string& name : context.log_names) {
+    logs.emplace_back(name, 0);
+    // What the end of an epoch has besides.
+    if (!hears_batches() && context.has_validation) {
+      logs.emplace_back(absl::StrCat("val_", name), 0);
+    }
+  }
+  if (!hears_batches()) logs.emplace_back("learning_rate", 0);
+  return logs;
 }
 
 absl::StatusOr<std::string> ModelCheckpoint::FileAt(

@@ -55,6 +55,8 @@ class ModelCheckpoint final : public MonitorCallback {
   // The template with these numbers filled in. InvalidArgument if it asks for
   // what the logs do not have.
   absl::StatusOr<std::string> FileAt(const Moment& moment) const;
+  // The keys of the logs where it saves; their values count for nothing.
+  Logs LogsAtSaves(const CallbackContext& context) const;
   void SaveAt(const Moment& moment, Decision& decision);
   // Whether the model is to be saved, as `file`. Says why or why not.
   bool Saves(const Moment& moment, const std::string& file, Decision& decision);

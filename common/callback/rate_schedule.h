@@ -20,6 +20,8 @@ class RateSchedule {
  public:
   // The learning rate for the epoch that begins; any number.
   double At(const ScheduleVariables& variables) const;
+  // The text of the expression; "": it is a table.
+  const std::string& text() const { return text_; }
 
   // A map such as {0: 0.001, 3: 0.0001}, whose keys are the epochs, from 0,
   // from which on the rates hold, or the text of an expression. See codec.h.

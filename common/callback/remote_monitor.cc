@@ -56,16 +56,20 @@ std::string QuotePlus(absl::string_view text) {
 }
 
 absl::Status CheckAddress(const RemoteMonitor& monitor, const Path& path) {
-  const absl::StatusOr<RemoteUrl> url =
-      ParseRemoteUrl(monitor.root + monitor.path);
-  if (!url.ok()) {
-    return ConfigError(path.Key("root"),
-                       absl::StrCat("with `path`: ", url.status().message()));
+  const std::string text = monitor.root + monitor.path;
+  const absl::StatusOr<RemoteUrl> url = ParseRemoteUrl(text);
+  const bool is_http = absl::StartsWithIgnoreCase(text, "http://") ||
+                       absl::StartsWithIgnoreCase(text, "https://");
+  if (!is_http || (url.ok() && !url->sha256.empty())) {
+    return ConfigError(
+        path.Key("root"),
+        absl::StrCat("\"", ShownUrl(text),
+                     "\" (with `path`); expected a server's address, such as "
+                     "http://host:9000 or https://host, without #sha256="));
   }
-  if (url->scheme == RemoteUrl::Scheme::kS3 || !url->sha256.empty()) {
-    return ConfigError(path.Key("root"), "expected http:// or https://");
-  }
-  return absl::OkStatus();
+  // It begins with the URL.
+  return url.ok() ? absl::OkStatus()
+                  : ConfigError(path.Key("root"), url.status().message());
 }
 
 bool IsToken(absl::string_view name) {

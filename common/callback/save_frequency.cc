@@ -1,7 +1,8 @@
 #include "common/callback/save_frequency.h"
 
-#include "common/base/status_macros.h"
-#include "common/config/check.h"
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
 #include "common/config/codec.h"
 #include "common/config/path.h"
 #include "common/config/value.h"
@@ -13,9 +14,13 @@ absl::Status ReadConfig(const Value& value, const Path& path,
                         SaveFrequency& out) {
   out = SaveFrequency();
   if (value == Value("epoch")) return absl::OkStatus();
-  if (!value.is_number()) return WrongType(value, path, ConfigType(&out));
-  RETURN_IF_ERROR(Codec<int64_t>::Read(value, path, out.batches));
-  return Apply(Between(1, static_cast<double>(limits::kMaxSteps)), value, path);
+  constexpr int64_t kMost = limits::kMaxSteps;
+  const absl::Status read = Codec<int64_t>::Read(value, path, out.batches);
+  if (read.ok() && out.batches >= 1 && out.batches <= kMost) return read;
+  return ConfigError(path, absl::StrCat("got ", Excerpt(value),
+                                        "; expected `epoch` or a whole number "
+                                        "of batches from 1 to ",
+                                        kMost));
 }
 
 Value WriteConfig(const SaveFrequency& frequency) {

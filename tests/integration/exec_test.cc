@@ -186,9 +186,6 @@ TEST(ExecOutputTest, ARunPassesItsEnvironmentOn) {
 TEST(ExecErrorTest, ProgramsThatFailEndTheJob) {
   for (const auto& [callbacks, error] :
        std::vector<std::pair<std::string, std::string>>{
-           {Exec("[/no/such/program, x]"),
-            "callbacks[0]: Exec: the command \"/no/such/program x\": cannot be "
-            "executed"},
            {Exec("[/bin/sh, -c, 'echo broken >&2; exit 4']"),
             "exit code 4; it said: broken"},
            {Exec("[echo, '{oops']"), "its last line: {oops"},
@@ -203,6 +200,21 @@ TEST(ExecErrorTest, ProgramsThatFailEndTheJob) {
         AllOf(HasSubstr("callbacks[0]: Exec: the command"), HasSubstr(error)));
     EXPECT_EQ(FindProcess(run.Session(), "sleep", "1000"), -1);
     EXPECT_THAT(run.Output(), Not(HasSubstr("Epoch 2/3")));
+  }
+}
+
+TEST(ExecErrorTest, AProgramThatIsNotThereIsFoundBeforeTheJobStarts) {
+  for (const auto& [command, error] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"[/no/such/program, x]", "\"/no/such/program\": there is no such"},
+           {"[pyhton3, x.py]", "\"pyhton3\": not found in PATH, /"}}) {
+    SmallJob job;
+    Process run = job.Run(Set({Exec(command, ", on: [train_end]")}));
+    EXPECT_EQ(run.Wait(kJobLimit), 2) << run.Errors();
+    EXPECT_THAT(run.Errors(),
+                AllOf(HasSubstr("callbacks[0].command[0]: "), HasSubstr(error),
+                      HasSubstr("expected a program in PATH, or its path")));
+    EXPECT_EQ(run.Output(), "");
   }
 }
 

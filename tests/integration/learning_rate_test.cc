@@ -147,8 +147,9 @@ TEST(LearningRateTest, ARateThatCannotBeEndsTheJob) {
        "callbacks=[LearningRateScheduler: {schedule: lr / (1 - epoch)}]"});
   EXPECT_EQ(run.Wait(kJobLimit), 1);
   EXPECT_THAT(run.Errors(),
-              HasSubstr("learning_rate: inf by the callbacks of epoch 2; "
-                        "expected a number from 0 to"));
+              HasSubstr("callbacks[0].schedule: \"lr / (1 - epoch)\" gives the "
+                        "learning rate inf for epoch 2 (`epoch` 1); expected a "
+                        "number from 0 to"));
 }
 
 }  // namespace

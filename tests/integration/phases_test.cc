@@ -210,6 +210,20 @@ TEST(Phases, APhaseWithoutItsShardFilesHasNotFinished) {
   EXPECT_THAT(Column(job.Result(), "epoch"), ElementsAre(2, 3));
 }
 
+TEST(Phases, OneThatTrainsNothingIsWarnedOf) {
+  SmallJob job;
+  Process run = job.Run(With(
+      kMirrored, {"--set", "epochs=null", "--set",
+                  absl::StrCat("phases=[{name: still, frozen: ['*'], epochs: "
+                               "1}, {name: head, epochs: 1}]")}));
+  EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
+  const std::string warning = "none of its layers has trainable variables";
+  const size_t first = run.Errors().find(warning);
+  ASSERT_NE(first, std::string::npos) << run.Errors();
+  EXPECT_THAT(run.Errors(), HasSubstr("phase \"still\": model: " + warning));
+  EXPECT_EQ(run.Errors().find(warning, first + 1), std::string::npos);
+}
+
 std::vector<std::string> BackedPhases(const std::string& delete_checkpoint) {
   return With(kMirrored,
               {"--set", "checkpoint=null", "--set", "epochs=null", "--set",

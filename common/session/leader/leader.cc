@@ -24,6 +24,8 @@
 #include "common/job/job_plan.h"
 #include "common/keras/serialize_model.h"
 #include "common/limits.h"
+#include "common/model/graph.h"
+#include "common/process/find_program.h"
 #include "common/rpc/incarnation.h"
 #include "common/session/leader/resume_checks.h"
 #include "common/session/machine/saved_session.h"
@@ -123,10 +125,27 @@ absl::StatusOr<std::shared_ptr<CallbackList>> MakeLeadersCallbacks(
     const LeaderOptions& options, const JobModel& model) {
   CallbackContext context = ContextOf(options.job, SpecsOf(model.objectives));
   context.allows_exec = options.allows_exec;
+  context.find_program = [&](const std::string& program) {
+    return FindProgram(program, options.program_environment);
+  };
   context.output_size = [&](const std::string& path) {
     return FileSize(absl::StrCat(options.output_dir, "/", path)).value_or(0);
   };
   return MakeCallbacks(options.job, context);
+}
+
+// Keras trains such a model without a word.
+void WarnIfNothingTrains(const LeaderOptions& options, const Graph& graph) {
+  if (options.connects_only || !options.evaluate_checkpoint.empty()) return;
+  const bool trains = std::any_of(
+      graph.variables.begin(), graph.variables.end(),
+      [](const VariableSpec& variable) { return variable.is_trained(); });
+  if (trains) return;
+  LOG(WARNING) << (options.phase.empty()
+                       ? std::string("model")
+                       : absl::StrCat("phase \"", options.phase, "\": model"))
+               << ": none of its layers has trainable variables, so training "
+                  "changes no weights; expected a layer with `trainable: true`";
 }
 
 // Null if nobody elsewhere gets a bar.
@@ -283,6 +302,7 @@ void Leader::OutputMade(const CheckpointOutput& output,
 Leader::~Leader() { session_.Close(); }
 
 Outcome Leader::Run(const std::function<void()>& poll) {
+  WarnIfNothingTrains(options_, model_->graph);
   RepeatNextSave();
   bool all_gone = false;
   while (!all_gone) {

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/peer_text.h"
 #include "common/job/job_model.h"
 #include "common/optimizer/learning_rate.h"
 #include "glog/logging.h"
@@ -43,6 +44,7 @@ CallbackFlow::CallbackFlow(const SessionOptions& options, int world_size)
 void CallbackFlow::Save(SavedSession& saved) const {
   saved.learning_rate = learning_rate_;
   saved.stopped = stopped_;
+  saved.stopped_by = stopped_by_;
   saved.saves = saves_;
   saved.callbacks = callbacks_->Save();
 }
@@ -50,6 +52,7 @@ void CallbackFlow::Save(SavedSession& saved) const {
 absl::Status CallbackFlow::Restore(const SavedSession& saved) {
   learning_rate_ = saved.learning_rate;
   stopped_ = saved.stopped;
+  stopped_by_ = PeerText(saved.stopped_by);
   return callbacks_->Restore(saved.callbacks, "session.callbacks");
 }
 
@@ -192,7 +195,9 @@ double CallbackFlow::RateAfter(int64_t steps) const {
 }
 
 void CallbackFlow::Obey(Decision decision, std::vector<Action>& actions) {
-  stopped_ = stopped_ || decision.stops_training;
+  if (decision.stops_training && !std::exchange(stopped_, true)) {
+    stopped_by_ = decision.stopped_by;
+  }
   if (decision.learning_rate) SetLearningRate(*decision.learning_rate);
   failure_.Update(decision.failure);
   saves_.insert(saves_.end(), decision.saves.begin(), decision.saves.end());

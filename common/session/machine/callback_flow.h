@@ -73,6 +73,8 @@ class CallbackFlow {
 
   // Whether a callback has ended training.
   bool stopped() const { return stopped_; }
+  // The class of the one that has; "": it is not known.
+  const std::string& stopped_by() const { return stopped_by_; }
   // Of all training leases from now on; nullopt: the optimizer's schedule
   // counts.
   const std::optional<double>& learning_rate() const { return learning_rate_; }
@@ -135,6 +137,7 @@ class CallbackFlow {
   int open_ = 0;
   int awaited_ = 0;
   bool stopped_ = false;
+  std::string stopped_by_;
   std::optional<double> learning_rate_;
   std::vector<CheckpointOutput> saves_;
   bool keeps_model_ = false;

@@ -12,6 +12,19 @@
 
 namespace paceline {
 
+namespace {
+
+// "by seed 7"; see SavedSession.
+std::string ShuffleOf(const v1::Job& job) {
+  const v1::Dataset& train = job.data().train();
+  if (!train.shuffle()) return "not at all";
+  const std::string seed = absl::StrCat("by seed ", job.seed());
+  if (train.shuffle_buffer_size() == 0) return seed;
+  return absl::StrCat(seed, " in a buffer of ", train.shuffle_buffer_size());
+}
+
+}  // namespace
+
 absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
                                         int world_size) {
   const v1::Job& job = options.job;
@@ -27,6 +40,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   flow.worker_batch_size_ = WorkerBatchSize(job, world_size);
   flow.step_batch_size_ = StepBatchSize(job, world_size);
   flow.order_replicas_ = OrderReplicas(job, world_size);
+  flow.shuffle_ = ShuffleOf(job);
   flow.steps_per_execution_ = std::max<int>(job.steps_per_execution(), 1);
   if (IsSynchronous(job)) flow.workers_per_lease_ = world_size;
   if (flow.worker_batch_size_ < 1) {
@@ -107,6 +121,7 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
   checkpoints_.GoOnFrom(restored_->steps);
   RETURN_IF_ERROR(CheckGoesOn(*restored_, StartOfEpoch(), epochs_));
   if (restored_->counted.examples == 0) {
+    NoteStopped();
     told_of_epoch_ = restored_->begun;
     has_kept_ = restored_->has_kept && AllEpochsDone();
     BeginNext(now);

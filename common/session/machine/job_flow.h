@@ -165,6 +165,9 @@ class JobFlow {
   void BeginEpoch(const SavedSession& from, absl::Time now);
   void BeginEvaluation(v1::Phase phase, int64_t examples);
   void BeginValidation();
+  // Issues a Notice if the run trains nothing, since a callback ended training
+  // in an earlier one.
+  void NoteStopped();
   // The variables and their averages have changed places.
   void AveragesSwapped(absl::Time now);
   void EndTraining(absl::Time now);
@@ -236,6 +239,8 @@ class JobFlow {
   int64_t worker_batch_size_ = 1;
   // See the function OrderReplicas.
   int order_replicas_ = 0;
+  // See SavedSession.
+  std::string shuffle_;
   // How many workers share each training lease.
   int workers_per_lease_ = 1;
   int64_t steps_per_epoch_ = 0;

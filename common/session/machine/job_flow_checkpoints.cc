@@ -60,6 +60,7 @@ SavedSession JobFlow::StartOfEpoch() const {
   saved.next_lease_id = next_lease_id_;
   saved.epoch_examples = epoch_examples_;
   saved.order_replicas = order_replicas_;
+  saved.shuffle = shuffle_;
   saved.round_examples = sizes_.train;
   saved.remaining = {{0, epoch_examples_}};
   saved.counted.states.resize(StateSize(metrics_));

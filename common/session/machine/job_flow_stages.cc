@@ -231,6 +231,15 @@ LeaseTable::Options JobFlow::PassOptions(v1::Phase phase) const {
   return options;
 }
 
+void JobFlow::NoteStopped() {
+  if (!callbacks_.stopped() || epoch_ >= epochs_) return;
+  actions_.push_back(Notice{absl::StrCat(
+      "nothing is left to train: ",
+      callbacks_.stopped_by().empty() ? "a callback" : callbacks_.stopped_by(),
+      " has ended training after epoch ", epoch_, " of ", epochs_,
+      ", and the checkpoint says so; without --resume the job trains anew")});
+}
+
 void JobFlow::NoteEvaluation(const Logs& logs) {
   if (logs.empty() || std::isfinite(logs.front().second) ||
       std::exchange(has_told_of_evaluation_, true)) {

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/callback/output_path.h"
 #include "common/checkpoint/object_reader.h"
@@ -311,11 +312,28 @@ absl::Status CheckOrder(const SavedSession& saved, const SavedSession& now,
       DescribeOrder(saved), "; that of the job now ", DescribeOrder(now)));
 }
 
+// What is left of an epoch depends on how the whole of it is shuffled.
+absl::Status CheckShuffle(const SavedSession& saved, const SavedSession& now) {
+  // Checkpoints of earlier releases do not say it.
+  const bool is_known = !saved.shuffle.empty();
+  const bool is_amid_epoch =
+      saved.counted.examples > 0 && !saved.remaining.empty() && !saved.stopped;
+  if (!is_known || !is_amid_epoch || saved.shuffle == now.shuffle) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "data.train.shuffle: the checkpoint was taken in the middle of an epoch "
+      "whose examples are shuffled ",
+      PeerText(saved.shuffle), "; those of the job now are shuffled ",
+      now.shuffle, "; expected the same `seed` and `shuffle`"));
+}
+
 }  // namespace
 
 absl::Status CheckGoesOn(const SavedSession& saved, const SavedSession& now,
                          int epochs) {
   RETURN_IF_ERROR(CheckOrder(saved, now, epochs));
+  RETURN_IF_ERROR(CheckShuffle(saved, now));
   if (saved.counted.examples == 0 ||
       saved.epoch_examples == now.epoch_examples) {
     return absl::OkStatus();
@@ -354,6 +372,8 @@ json ToJson(const SavedSession& saved) {
                 {"history", history},
                 {"begun", saved.begun},
                 {"stopped", saved.stopped},
+                {"stopped_by", saved.stopped_by},
+                {"shuffle", saved.shuffle},
                 {"has_kept", saved.has_kept},
                 {"is_final", saved.is_final},
                 {"saves", saves},
@@ -415,6 +435,12 @@ absl::StatusOr<SavedSession> SavedSessionFromJson(const json& value) {
   }
   if (value.contains("stopped")) {
     ASSIGN_OR_RETURN(saved.stopped, reader.Bool("stopped"));
+  }
+  if (value.contains("stopped_by")) {
+    ASSIGN_OR_RETURN(saved.stopped_by, reader.String("stopped_by"));
+  }
+  if (value.contains("shuffle")) {
+    ASSIGN_OR_RETURN(saved.shuffle, reader.String("shuffle"));
   }
   if (value.contains("has_kept")) {
     ASSIGN_OR_RETURN(saved.has_kept, reader.Bool("has_kept"));

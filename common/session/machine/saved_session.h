@@ -32,6 +32,8 @@ struct SavedSession {
   // If order_replicas is above 0: examples in a round (epoch_order.h), which
   // another number of replicas cannot finish. 0: unknown.
   int64_t round_examples = 0;
+  // How the training examples are shuffled, such as "by seed 7"; "": not known.
+  std::string shuffle;
   // The learning rate that was set; nullopt: the optimizer's schedule counts.
   std::optional<double> learning_rate;
   // This epoch's remaining positions, what is counted, and the time it took.
@@ -41,8 +43,9 @@ struct SavedSession {
   std::vector<EpochRecord> history;
   // Whether callbacks were told that the epoch has begun.
   bool begun = false;
-  // Whether a callback has ended training.
+  // Whether a callback has ended training, and its class; "": not known.
   bool stopped = false;
+  std::string stopped_by;
   // Whether training is over and the model has the variables that were kept.
   bool has_kept = false;
   // Whether training is over and the variables are those that the job ends
@@ -59,7 +62,7 @@ struct SavedSession {
 // `now`, can go on from `saved` so that its epochs and rounds have all their
 // examples. InvalidArgument names both values if it has another order, which
 // may follow only where a round has ended, or if `saved` is in the middle of an
-// epoch of another length.
+// epoch of another length, or that is shuffled otherwise.
 absl::Status CheckGoesOn(const SavedSession& saved, const SavedSession& now,
                          int epochs);
 

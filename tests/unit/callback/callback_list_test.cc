@@ -33,6 +33,21 @@ TEST(CallbackList, RefusesAnUnknownClassByName) {
                         "\"patience\"?"));
 }
 
+TEST(CallbackList, NamesTheFirstThatEndsTraining) {
+  const auto list = *MakeCallbacks(
+      JobWith(json::array({{{"CSVLogger", {{"filename", "log.csv"}}}},
+                           {{"EarlyStopping", {{"monitor", "loss"}}}},
+                           {{"EarlyStopping", {{"monitor", "mae"}}}}})),
+      TestContext());
+  EpochEnd end;
+  end.logs = {{"loss", 1}, {"mae", 1}};
+  EXPECT_EQ(list->EpochEnded(end).stopped_by, "");
+  end.epoch = 1;
+  const Decision decision = list->EpochEnded(end);
+  EXPECT_TRUE(decision.stops_training);
+  EXPECT_EQ(decision.stopped_by, "EarlyStopping");
+}
+
 TEST(CallbackList, EachWritesToItsOwnFile) {
   const json logger = {{"CSVLogger", {{"filename", "a/log.csv"}}}};
   const json same = {{"CSVLogger", {{"filename", "./a//log.csv"}}}};

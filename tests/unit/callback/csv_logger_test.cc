@@ -1,6 +1,7 @@
 // CSVLogger against the bytes of Keras' own.
 #include "common/callback/csv_logger.h"
 
+#include <cstdint>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -50,6 +51,32 @@ TEST(CsvLogger, WritesOverWhatCameAfterTheCheckpoint) {
   EXPECT_EQ(std::get<WriteToFile>(lost.outputs.at(0)).offset,
             std::get<WriteToFile>(again.outputs.at(0)).offset);
   EXPECT_EQ(std::get<WriteToFile>(again.outputs.at(0)).bytes, "1,3.0,NA\r\n");
+}
+
+TEST(CsvLogger, AFileThatWasDeletedGetsItsHeaderAgain) {
+  for (const bool append : {false, true}) {
+    const v1::Job job = JobWith(Logger({{"append", append}}));
+    int64_t size = 0;
+    CallbackContext context = TestContext();
+    context.output_size = [&](const std::string&) { return size; };
+    auto first = *MakeCallbacks(job, context);
+    first->EpochEnded({.epoch = 0, .logs = {{"loss", 1}}});
+    const json saved = first->Save();
+    auto second = *MakeCallbacks(job, context);
+    ASSERT_TRUE(second->Restore(saved, "callbacks").ok());
+    const Decision again =
+        second->EpochEnded({.epoch = 1, .logs = {{"loss", 3}}});
+    const auto& write = std::get<WriteToFile>(again.outputs.at(0));
+    EXPECT_EQ(write.offset, 0);
+    EXPECT_EQ(write.bytes, "epoch,loss,val_loss\r\n1,3.0,NA\r\n");
+    // One that is there does not.
+    size = 100;
+    auto third = *MakeCallbacks(job, context);
+    ASSERT_TRUE(third->Restore(saved, "callbacks").ok());
+    const Decision next =
+        third->EpochEnded({.epoch = 1, .logs = {{"loss", 3}}});
+    EXPECT_EQ(std::get<WriteToFile>(next.outputs.at(0)).bytes, "1,3.0,NA\r\n");
+  }
 }
 
 TEST(CsvLogger, RefusesFilesThatAreNotItsOwn) {

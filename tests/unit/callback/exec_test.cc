@@ -191,6 +191,30 @@ TEST_F(ExecAnswerTest, StopsAndSetsTheRate) {
             "rate: 0.1\nand more");
 }
 
+// As Python's json.dumps(answer, indent=2) prints it.
+TEST_F(ExecAnswerTest, MayHaveSeveralLines) {
+  for (const char* const output :
+       {"first\n{\n  \"stop_training\": true\n}\n",
+        "first\n{\"learning_rate\": null,\n \"stop_training\": true}",
+        "first\n{\n\"stop_training\":\n true\n  }"}) {
+    const auto decision = Answer(output);
+    ASSERT_TRUE(decision.ok()) << decision.status();
+    EXPECT_TRUE(decision->stops_training) << output;
+    ASSERT_EQ(decision->outputs.size(), 1);
+    EXPECT_EQ(std::get<ShowMessage>(decision->outputs[0]).text, "first");
+  }
+  // No answer: nothing that looks like an object on lines of its own.
+  for (const char* const output :
+       {"a {\n}", "{epoch 3}\nrates: {a}", "{'a': 1,\n 'b': 2}", "}"}) {
+    const auto decision = Answer(output);
+    ASSERT_TRUE(decision.ok()) << decision.status();
+    EXPECT_EQ(decision->outputs.size(), 1) << output;
+  }
+  EXPECT_THAT(ErrorOf("{\n  \"stop\": true\n}"), HasSubstr("\"stop\""));
+  EXPECT_THAT(ErrorOf("text\n{\n  'stop_training': True\n}"),
+              HasSubstr("; its last lines: {"));
+}
+
 TEST_F(ExecAnswerTest, NeedNotBeThere) {
   for (const char* output :
        {"", "\n", "{}", "{\"learning_rate\": null}", "  {} \n"}) {
@@ -258,6 +282,23 @@ TEST(Exec, IsRefusedWhereItIsNotAllowed) {
                       .message()),
       HasSubstr("callbacks[1]: Exec runs a program, which is not allowed where "
                 "this job is led; expected --allow-exec"));
+}
+
+TEST(Exec, NamesAProgramThatIsNotThere) {
+  CallbackContext context = TestContext();
+  std::string asked;
+  context.find_program = [&](const std::string& program) {
+    asked = program;
+    return absl::NotFoundError("not found in PATH, /bin");
+  };
+  const auto made = MakeCallbacks(JobWith(ExecOn({"epoch_end"})), context);
+  EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(made.status().message(),
+            "callbacks[1].command[0]: \"python3\": not found in PATH, /bin; "
+            "expected a program in PATH, or its path");
+  EXPECT_EQ(asked, "python3");
+  context.find_program = [](const std::string&) { return absl::OkStatus(); };
+  EXPECT_TRUE(MakeCallbacks(JobWith(ExecOn({"epoch_end"})), context).ok());
 }
 
 TEST(Exec, NamesFieldsThatAreWrong) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/callback/number_template.h"
 #include "gmock/gmock.h"
@@ -232,20 +233,48 @@ TEST(ModelCheckpoint, RefusesATemplateThatCannotBeFilledIn) {
             "loss");
 }
 
+TEST(ModelCheckpoint, RefusesNamesThatTheLogsOfTheJobDoNotHave) {
+  CallbackContext context = TestContext();
+  context.log_names = {"loss", "mae"};
+  context.has_validation = false;
+  const auto error = [&](const json& config) {
+    const auto made = MakeCallbacks(JobWith(Saving(config)), context);
+    return made.ok() ? "" : std::string(made.status().message());
+  };
+  EXPECT_EQ(error({{"filepath", "m{val_loss:.2f}.keras"}}),
+            "callbacks[0].filepath: \"m{val_loss:.2f}.keras\": "
+            "{val_loss:.2f}: there is no value of this name; expected "
+            "epoch,loss,mae,learning_rate (the job has no validation)");
+  EXPECT_EQ(error({{"filepath", "{epoch}-{mae}.keras"}}), "");
+  EXPECT_THAT(error({{"filepath", "{epok}.keras"}}),
+              HasSubstr("{epok}: there is no value of this name; expected "
+                        "epoch,"));
+  EXPECT_THAT(error({{"filepath", "{val_loss}.keras"}, {"save_freq", 2}}),
+              HasSubstr("; expected epoch,batch,loss,mae"));
+  v1::Job job;
+  EXPECT_FALSE(ContextOf(job, {}).has_validation);
+  job.mutable_data()->set_validation_split(0.25);
+  EXPECT_TRUE(ContextOf(job, {}).has_validation);
+  job.mutable_data()->clear_validation_split();
+  job.mutable_data()->mutable_validation();
+  EXPECT_TRUE(ContextOf(job, {}).has_validation);
+}
+
 TEST(ModelCheckpoint, RefusesOtherFrequencies) {
   for (const json& good : {json("epoch"), json(1), json(100), json(2.0)}) {
     EXPECT_EQ(SavingError({{"filepath", "x.keras"}, {"save_freq", good}}), "");
   }
   for (const json& bad : {json(0), json(-3)}) {
     EXPECT_THAT(SavingError({{"filepath", "x.keras"}, {"save_freq", bad}}),
-                HasSubstr("callbacks[0].save_freq: must be from 1 to "));
+                HasSubstr(absl::StrCat("callbacks[0].save_freq: got ",
+                                       bad.dump(), "; expected `epoch` or")));
   }
   EXPECT_THAT(SavingError({{"filepath", "x.keras"}, {"save_freq", 2.5}}),
               HasSubstr("callbacks[0].save_freq: "));
   for (const json& bad : {json("batch"), json("5"), json(true), json({3})}) {
     EXPECT_THAT(SavingError({{"filepath", "x.keras"}, {"save_freq", bad}}),
-                HasSubstr("callbacks[0].save_freq: expected `epoch` or number "
-                          "of batches, got "));
+                HasSubstr("; expected `epoch` or a whole number of batches "
+                          "from 1 to "));
   }
 }
 

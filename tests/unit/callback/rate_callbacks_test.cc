@@ -127,6 +127,27 @@ TEST(RateCallbacksTest, AnExpressionKnowsTheJobAndTheCallbackBefore) {
   EXPECT_EQ(rates.rate(), 152);
 }
 
+TEST(RateCallbacksTest, ARateThatNoStepCanHaveNamesItsExpression) {
+  auto callbacks =
+      Make({R"("TerminateOnNaN")", R"({"LearningRateScheduler": {"schedule":
+                                 "0.5 if epoch < 2 else 0 - 1"}})"});
+  ASSERT_TRUE(callbacks.ok()) << callbacks.status();
+  EXPECT_TRUE((*callbacks)->EpochBegan({.epoch = 1}).failure.ok());
+  const Decision decision = (*callbacks)->EpochBegan({.epoch = 2});
+  EXPECT_FALSE(decision.learning_rate);
+  EXPECT_EQ(decision.failure.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(decision.failure.message(),
+            "callbacks[1].schedule: \"0.5 if epoch < 2 else 0 - 1\" gives the "
+            "learning rate -1.0 for epoch 3 (`epoch` 2); expected a number "
+            "from 0 to 3.4e+38, the largest float32");
+  auto infinite =
+      Make({R"({"LearningRateScheduler": {"schedule": "exp(1000) + lr"}})"});
+  ASSERT_TRUE(infinite.ok()) << infinite.status();
+  EXPECT_THAT(
+      std::string((*infinite)->EpochBegan({.epoch = 0}).failure.message()),
+      HasSubstr("\"exp(1000) + lr\" gives the learning rate inf for epoch 1"));
+}
+
 TEST(RateCallbacksTest, AMissingValueIsWarnedOfOnce) {
   auto callbacks = Make({R"({"ReduceLROnPlateau": {}})"});
   ASSERT_TRUE(callbacks.ok()) << callbacks.status();

@@ -62,9 +62,14 @@ TEST(RemoteMonitor, PostsJson) {
 
 TEST(RemoteMonitor, NamesFieldsThatAreWrong) {
   for (const auto& [config, reason] : std::vector<std::pair<json, std::string>>{
-           {{{"root", "localhost:9000"}}, "root"},
-           {{{"root", "file:///etc"}}, "root"},
-           {{{"root", "s3://bucket"}}, "root: expected http:// or https://"},
+           {{{"root", "localhost:9000"}},
+            "root: \"localhost:9000/publish/epoch/end/\" (with `path`); "
+            "expected a server's address, such as http://host:9000"},
+           {{{"root", "file:///etc"}}, "root: \"file:///etc/"},
+           {{{"root", "s3://bucket"}}, "(with `path`); expected a server's"},
+           {{{"root", "http://host:99999"}},
+            "root: \"http://host:99999/publish/epoch/end/\": expected a port "
+            "from 1 to 65535"},
            {{{"root", "http://user:word@host"}}, "root"},
            {{{"headers", {{"X: y\r\nZ", "1"}}}}, "expected a name"},
            {{{"headers", {{"X", "1\r\nHost: other"}}}}, "headers.X"},

@@ -128,9 +128,9 @@ TEST(JobPhases, AnEmptyListTurnsTheCallbacksOfTheJobOff) {
       ASSERT_TRUE(one.ok()) << one.status();
       EXPECT_EQ(one->callbacks_size(), counts[phase]) << phase;
     }
-    EXPECT_EQ(JobOfPhase(each, 0)->checkpoint().every_steps(), 50u);
-    EXPECT_EQ(JobOfPhase(each, 1)->checkpoint().every_steps(), 0u);
   }
+  EXPECT_EQ(JobOfPhase(*job, 0)->checkpoint().every_steps(), 50u);
+  EXPECT_EQ(JobOfPhase(*job, 1)->checkpoint().every_steps(), 0u);
 }
 
 TEST(JobPhases, MayBeSetInAJobThatHasEpochs) {

@@ -94,6 +94,8 @@ class SessionCallbacksTest : public SessionTest {
           for (const CallbackOutput& output : orders->outputs) {
             said_.push_back(std::get<ShowMessage>(output).text);
           }
+        } else if (const auto* notice = std::get_if<Notice>(&action)) {
+          noted_.push_back(notice->message);
         } else if (std::holds_alternative<EpochBegan>(action)) {
           said_.emplace_back("title");
         } else if (std::holds_alternative<EpochEnded>(action)) {
@@ -125,6 +127,7 @@ class SessionCallbacksTest : public SessionTest {
   }
 
   std::vector<std::string> said_;
+  std::vector<std::string> noted_;
   std::shared_ptr<const nlohmann::json> checkpoint_;
 };
 

@@ -15,6 +15,7 @@
 namespace paceline {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -46,11 +47,18 @@ TEST_F(SessionCallbacksTest, AJobThatACallbackEndsIsSavedAndTested) {
   ASSERT_TRUE(checkpoint_);
   EXPECT_EQ(checkpoint_->at("epoch"), 3);
   EXPECT_TRUE(session_->ended());
-  // Resumed, it has no more to train.
+  EXPECT_THAT(noted_, IsEmpty());
+  // Resumed, it has no more to train, also with more epochs.
+  options_.job.set_epochs(9);
   ReportUntil(-1);
   Resume();
   Work();
   EXPECT_THAT(said_, ElementsAre("done after 3"));
+  EXPECT_THAT(
+      noted_,
+      Contains("nothing is left to train: Reporter has ended training after "
+               "epoch 3 of 9, and the checkpoint says so; without --resume "
+               "the job trains anew"));
   EXPECT_TRUE(session_->ended());
 }
 
