@@ -1,6 +1,5 @@
 #include "common/base/stable_file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/base/errno_error.h"
+#include "common/base/regular_file.h"
+#include "common/base/status_macros.h"
 #include "common/limits.h"
 #include "glog/logging.h"
 
@@ -22,22 +23,13 @@ bool IsSameState(const struct stat& a, const struct stat& b) {
 }  // namespace
 
 absl::StatusOr<StableFile> StableFile::Open(const std::string& path) {
-  // A pipe would block.
-  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat state = {};
-  if (!file.is_open() || fstat(file.get(), &state) != 0) {
-    return ErrnoError("cannot open", path);
-  }
-  if (!S_ISREG(state.st_mode)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, ": expected a regular file"));
-  }
-  if (state.st_size > limits::kMaxDataFileBytes) {
-    return absl::ResourceExhaustedError(
+  ASSIGN_OR_RETURN(RegularFile opened, OpenRegular(path));
+  if (opened.state.st_size > limits::kMaxDataFileBytes) {
+    return absl::InvalidArgumentError(
         absl::StrFormat("%s: has %d bytes, expected at most %d", path,
-                        state.st_size, limits::kMaxDataFileBytes));
+                        opened.state.st_size, limits::kMaxDataFileBytes));
   }
-  return StableFile(path, std::move(file), state);
+  return StableFile(path, std::move(opened.file), opened.state);
 }
 
 absl::Status StableFile::ReadAt(int64_t offset, char* out, int64_t size) const {

@@ -18,9 +18,8 @@ namespace paceline {
 // another file. Thread-safe.
 class StableFile {
  public:
-  // NotFound, PermissionDenied, or FailedPrecondition unless it is a regular
-  // file; ResourceExhausted above limits::kMaxDataFileBytes. Messages name the
-  // path.
+  // NotFound, PermissionDenied, or InvalidArgument unless it is a regular file
+  // of at most limits::kMaxDataFileBytes. Messages name the path.
   static absl::StatusOr<StableFile> Open(const std::string& path);
 
   const std::string& path() const { return path_; }

@@ -1,10 +1,12 @@
 #include "common/data_source/array_source.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "common/base/file_window.h"
 #include "common/base/status_macros.h"
 #include "common/data_source/common_count.h"
 #include "common/data_source/convert.h"
@@ -13,31 +15,31 @@
 namespace paceline {
 namespace {
 
+// How many values of a file are looked at together.
+constexpr int64_t kCheckedTogether = int64_t{1} << 16;
+
 // The rows of an array: one per example.
 struct Column {
-  Column(const ArraySpec& spec, std::unique_ptr<std::byte[]> values)
-      : type(spec.type),
-        row_size(NumElements(spec.shape)),
-        row_bytes(row_size * static_cast<int64_t>(SizeOf(type))),
-        data(std::move(values)) {}
+  Column(const ArraySpec& spec, ArrayValues opened)
+      : row_size(NumElements(spec.shape)), values(std::move(opened)) {}
 
-  Elements Row(int64_t index) const {
-    return {type, data.get() + index * row_bytes, row_size};
-  }
-
-  ElementType type;
   // Elements per example.
   int64_t row_size;
-  int64_t row_bytes;
-  std::unique_ptr<std::byte[]> data;
+  ArrayValues values;
 };
 
 using Columns = ByArray<Column>;
 
 // Points `out` to the values of example `index` in each column.
-void ReadRow(const std::vector<Column>& columns, int64_t index,
-             std::vector<Elements>& out) {
-  for (size_t i = 0; i < columns.size(); ++i) out[i] = columns[i].Row(index);
+absl::Status ReadRow(const std::vector<Column>& columns, int64_t index,
+                     std::vector<FileWindow>& windows,
+                     std::vector<Elements>& out) {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const int64_t size = columns[i].row_size;
+    ASSIGN_OR_RETURN(out[i], ReadElements(columns[i].values, index * size, size,
+                                          windows[i]));
+  }
+  return absl::OkStatus();
 }
 
 class ArrayReader : public ExampleReader {
@@ -47,19 +49,27 @@ class ArrayReader : public ExampleReader {
     example_.features.resize(columns.features.size());
     example_.labels.resize(columns.labels.size());
     example_.weights.resize(columns.weights.size());
+    windows_.features.resize(columns.features.size());
+    windows_.labels.resize(columns.labels.size());
+    windows_.weights.resize(columns.weights.size());
   }
 
   absl::StatusOr<const Example*> Read(int64_t index) override {
     CHECK(index >= 0 && index < count_);
-    ReadRow(columns_.features, index, example_.features);
-    ReadRow(columns_.labels, index, example_.labels);
-    ReadRow(columns_.weights, index, example_.weights);
+    RETURN_IF_ERROR(ReadRow(columns_.features, index, windows_.features,
+                            example_.features));
+    RETURN_IF_ERROR(
+        ReadRow(columns_.labels, index, windows_.labels, example_.labels));
+    RETURN_IF_ERROR(
+        ReadRow(columns_.weights, index, windows_.weights, example_.weights));
     return &example_;
   }
 
  private:
   const Columns& columns_;
   const int64_t count_;
+  // For columns that stay in a file.
+  ByArray<FileWindow> windows_;
   Example example_;
 };
 
@@ -75,10 +85,18 @@ class ArraySource : public DataSource {
   int64_t example_count() const override { return count_; }
 
   absl::Status CheckClassIds(size_t label, const ClassIds& ids) const override {
-    Elements all = columns_.labels[label].Row(0);
-    all.count *= count_;
-    return Annotate(paceline::CheckClassIds(all, ids),
-                    spec_.labels[label].origin);
+    const Column& column = columns_.labels[label];
+    const int64_t count = count_ * column.row_size;
+    FileWindow window;
+    for (int64_t first = 0; first < count; first += kCheckedTogether) {
+      ASSIGN_OR_RETURN(
+          const Elements some,
+          ReadElements(column.values, first,
+                       std::min(kCheckedTogether, count - first), window));
+      const absl::Status checked = paceline::CheckClassIds(some, ids, first);
+      if (!checked.ok()) return Annotate(checked, spec_.labels[label].origin);
+    }
+    return absl::OkStatus();
   }
 
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
@@ -91,9 +109,9 @@ class ArraySource : public DataSource {
   const int64_t count_;
 };
 
-absl::Status CheckCounts(const std::vector<ArrayToRead>& arrays,
+absl::Status CheckCounts(const std::vector<ArrayToOpen>& arrays,
                          CommonCount& count) {
-  for (const ArrayToRead& array : arrays) {
+  for (const ArrayToOpen& array : arrays) {
     ASSIGN_OR_RETURN(const Shape shape, array.read_shape());
     RETURN_IF_ERROR(count.Add(array.origin, shape));
   }
@@ -102,24 +120,24 @@ absl::Status CheckCounts(const std::vector<ArrayToRead>& arrays,
 
 // Adds to `count` again, since a file may have changed after its header was
 // read.
-absl::Status ReadColumns(const std::vector<ArrayToRead>& arrays,
+absl::Status OpenColumns(const std::vector<ArrayToOpen>& arrays,
                          CommonCount& count, std::vector<ArraySpec>& specs,
                          std::vector<Column>& columns) {
-  for (const ArrayToRead& array : arrays) {
-    ASSIGN_OR_RETURN(StoredArray stored, array.read());
-    RETURN_IF_ERROR(count.Add(array.origin, stored.shape));
-    Shape of_example(stored.shape.begin() + 1, stored.shape.end());
-    specs.push_back(
-        {array.name, array.origin, stored.type, std::move(of_example)});
-    columns.emplace_back(specs.back(), std::move(stored.data));
+  for (const ArrayToOpen& array : arrays) {
+    ASSIGN_OR_RETURN(ArrayValues values, array.open());
+    const Shape& shape = ShapeOf(values);
+    RETURN_IF_ERROR(count.Add(array.origin, shape));
+    specs.push_back({array.name, array.origin, TypeOf(values),
+                     Shape(shape.begin() + 1, shape.end())});
+    columns.emplace_back(specs.back(), std::move(values));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<const DataSource>> ReadArraySource(
-    const ByArray<ArrayToRead>& arrays) {
+absl::StatusOr<std::unique_ptr<const DataSource>> OpenArraySource(
+    const ByArray<ArrayToOpen>& arrays) {
   CHECK(!arrays.features.empty());
   CommonCount count;
   RETURN_IF_ERROR(CheckCounts(arrays.features, count));
@@ -128,11 +146,11 @@ absl::StatusOr<std::unique_ptr<const DataSource>> ReadArraySource(
   ExampleSpec spec;
   Columns columns;
   RETURN_IF_ERROR(
-      ReadColumns(arrays.features, count, spec.features, columns.features));
+      OpenColumns(arrays.features, count, spec.features, columns.features));
   RETURN_IF_ERROR(
-      ReadColumns(arrays.labels, count, spec.labels, columns.labels));
+      OpenColumns(arrays.labels, count, spec.labels, columns.labels));
   RETURN_IF_ERROR(
-      ReadColumns(arrays.weights, count, spec.weights, columns.weights));
+      OpenColumns(arrays.weights, count, spec.weights, columns.weights));
   return std::make_unique<ArraySource>(std::move(spec), std::move(columns),
                                        count.count());
 }

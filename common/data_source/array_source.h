@@ -1,4 +1,4 @@
-// A source whose examples are in arrays in memory, in their stored types.
+// A source whose examples are in arrays, in their stored types.
 #ifndef PACELINE_COMMON_DATA_SOURCE_ARRAY_SOURCE_H_
 #define PACELINE_COMMON_DATA_SOURCE_ARRAY_SOURCE_H_
 
@@ -7,27 +7,27 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "common/data_source/array_values.h"
 #include "common/data_source/data_source.h"
-#include "common/data_source/element.h"
 #include "common/tensor/shape.h"
 
 namespace paceline {
 
-// An array of examples that has not been read yet. Its first dimension, which
+// An array of examples that has not been opened yet. Its first dimension, which
 // must exist, counts the examples.
-struct ArrayToRead {
+struct ArrayToOpen {
   // See ArraySpec.
   std::string name;
   std::string origin;
   // Reads the shape from the file's header, without reading the values.
   std::function<absl::StatusOr<Shape>()> read_shape;
-  std::function<absl::StatusOr<StoredArray>()> read;
+  std::function<absl::StatusOr<ArrayValues>()> open;
 };
 
-// Reads the arrays, at least one of features. InvalidArgument, before reading
+// Opens the arrays, at least one of features. InvalidArgument, before reading
 // any values, names two arrays with different numbers of examples.
-absl::StatusOr<std::unique_ptr<const DataSource>> ReadArraySource(
-    const ByArray<ArrayToRead>& arrays);
+absl::StatusOr<std::unique_ptr<const DataSource>> OpenArraySource(
+    const ByArray<ArrayToOpen>& arrays);
 
 }  // namespace paceline
 

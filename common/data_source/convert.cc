@@ -85,11 +85,11 @@ absl::Status ConvertToClassIds(Elements in, const ClassIds& ids, int32_t* out) {
   });
 }
 
-absl::Status CheckClassIds(Elements in, const ClassIds& ids) {
+absl::Status CheckClassIds(Elements in, const ClassIds& ids, int64_t first) {
   return WithTyped(in, [&](const auto* values) -> absl::Status {
     for (int64_t i = 0; i < in.count; ++i) {
       if (!IsClassId(values[i], ids)) {
-        return NoClassId(absl::StrCat("label ", i), values[i], ids);
+        return NoClassId(absl::StrCat("label ", first + i), values[i], ids);
       }
     }
     return absl::OkStatus();

@@ -19,8 +19,9 @@ void ConvertScaled(Elements in, T scale, T* out);
 // `ids`, which fit int32.
 absl::Status ConvertToClassIds(Elements in, const ClassIds& ids, int32_t* out);
 
-// InvalidArgument names the first value that is none of `ids`, with its index.
-absl::Status CheckClassIds(Elements in, const ClassIds& ids);
+// InvalidArgument names the first value that is none of `ids`, with its index;
+// that of the first value is `first`.
+absl::Status CheckClassIds(Elements in, const ClassIds& ids, int64_t first = 0);
 
 }  // namespace paceline
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "common/base/status_macros.h"
@@ -28,11 +29,7 @@ class CsvData::Reader : public ExampleReader {
 
   absl::StatusOr<const Example*> Read(int64_t index) override {
     CHECK(index >= 0 && index < data_.count_);
-    const std::vector<int64_t>& begins = data_.begins_;
-    const auto behind = std::upper_bound(begins.begin(), begins.end(), index);
-    const auto number = static_cast<size_t>(behind - begins.begin() - 1);
-    const CsvFile& file = data_.files_[number];
-    const int64_t row = index - begins[number];
+    const auto [file, row] = data_.RowOf(index);
     const absl::Status status = ReadValues(file, row);
     if (!status.ok()) return file.Locate(status, row);
     return &example_;
@@ -75,6 +72,19 @@ CsvData::CsvData(std::vector<CsvFile> files, const CsvFormat& format,
     count_ += file.row_count();
     max_row_bytes_ = std::max(max_row_bytes_, file.max_row_bytes());
   }
+}
+
+CsvData::FileRow CsvData::RowOf(int64_t index) const {
+  const auto behind = std::upper_bound(begins_.begin(), begins_.end(), index);
+  const auto number = static_cast<size_t>(behind - begins_.begin() - 1);
+  return {files_[number], index - begins_[number]};
+}
+
+std::string CsvData::LocationOf(int64_t index) const {
+  const FileRow place = RowOf(index);
+  const absl::StatusOr<int64_t> line = place.file.LineOf(place.row);
+  return line.ok() ? absl::StrCat(place.file.path(), ":", *line)
+                   : place.file.path();
 }
 
 absl::Status CsvData::CheckClassIds(size_t label, const ClassIds& ids) const {

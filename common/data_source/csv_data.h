@@ -31,11 +31,18 @@ class CsvData : public DataSource {
   int64_t example_count() const override { return count_; }
   absl::Status CheckClassIds(size_t label, const ClassIds& ids) const override;
   std::vector<std::string> ClassNames(size_t label) const override;
+  std::string LocationOf(int64_t index) const override;
   FileLayout Files() const override { return {.begins = begins_}; }
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override;
 
  private:
   class Reader;
+  struct FileRow {
+    const CsvFile& file;
+    int64_t row = 0;
+  };
+
+  FileRow RowOf(int64_t index) const;
 
   const std::vector<CsvFile> files_;
   const CsvFormat format_;

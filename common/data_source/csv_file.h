@@ -73,6 +73,10 @@ class CsvFile {
   absl::StatusOr<absl::string_view> ReadRow(int64_t row,
                                             CsvCursor& cursor) const;
 
+  // The line on which a row begins, from 1. Reads the file up to there if rows
+  // may have several lines.
+  absl::StatusOr<int64_t> LineOf(int64_t row) const;
+
   // The error with path and line of a row.
   absl::Status Locate(const absl::Status& error, int64_t row) const;
 
@@ -87,10 +91,6 @@ class CsvFile {
   // The line of the next row is `line`.
   absl::Status ScanRows(CsvWindow& window, int64_t line);
   absl::Status CheckFieldCount(const CsvRow& row) const;
-  // The line on which a row begins, from 1. Reads the file up to there if rows
-  // may have several lines.
-  absl::StatusOr<int64_t> LineOf(int64_t row) const;
-
   StableFile file_;
   CsvFormat format_;
   RowOffsets offsets_;

@@ -106,6 +106,10 @@ class DataSource {
     return std::nullopt;
   }
 
+  // Where example `index` lies, for errors about its values: "/d.csv:12".
+  // Empty: the origin of an array and the index say it. May block on the file.
+  virtual std::string LocationOf(int64_t /*index*/) const { return ""; }
+
   // Whether a reader is fast only where it goes on from example to example, so
   // that several readers would read everything several times.
   virtual bool is_stream() const { return false; }

@@ -6,8 +6,9 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "common/base/errno_error.h"
-#include "common/base/file.h"
+#include "common/base/regular_file.h"
 #include "common/base/status_macros.h"
 #include "common/data_source/stored_array.h"
 #include "common/zip/zip_archive.h"
@@ -15,16 +16,17 @@
 namespace paceline {
 
 absl::StatusOr<GzipFile> GzipFile::Open(const std::string& path) {
-  ASSIGN_OR_RETURN(const int64_t size, FileSize(path));
+  ASSIGN_OR_RETURN(RegularFile opened, OpenRegular(path));
   errno = 0;
   // zlib also reads uncompressed files.
-  gzFile file = gzopen(path.c_str(), "rbe");
+  gzFile file = gzdopen(opened.file.get(), "rb");
   if (file == nullptr) {
     return absl::ErrnoToStatus(errno == 0 ? ENOMEM : errno,
                                absl::StrCat("cannot open ", path));
   }
+  opened.file.Release();
   gzbuffer(file, 1 << 17);
-  return GzipFile(path, size, file);
+  return GzipFile(path, opened.state.st_size, file);
 }
 
 void GzipFile::Close::operator()(gzFile_s* file) const { gzclose_r(file); }
@@ -63,12 +65,19 @@ absl::Status GzipFile::LastError() const {
   const char* message = gzerror(file_.get(), &code);
   if (code == Z_OK || code == Z_STREAM_END) return absl::OkStatus();
   if (code == Z_ERRNO) return ErrnoError("cannot read", path_);
+  // zlib has taken the file up to there.
+  const int64_t offset = gzoffset(file_.get());
   if (code == Z_BUF_ERROR) {
-    return absl::DataLossError(
-        absl::StrCat(path_, ": the compressed data is truncated"));
+    return absl::DataLossError(absl::StrCat(
+        path_, ": the compressed data is truncated at byte ", offset));
   }
-  return absl::DataLossError(
-      absl::StrCat(path_, ": the compressed data is damaged: ", message));
+  // zlib names the file as it was opened in front.
+  const absl::string_view reason = message;
+  return absl::DataLossError(absl::StrCat(
+      path_, ": the compressed data is damaged before byte ", offset, ": ",
+      reason.substr(reason.rfind(": ") == absl::string_view::npos
+                        ? 0
+                        : reason.rfind(": ") + 2)));
 }
 
 }  // namespace paceline

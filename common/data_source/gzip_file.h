@@ -20,7 +20,7 @@ namespace paceline {
 // Not thread-safe.
 class GzipFile {
  public:
-  // NotFound, PermissionDenied, or FailedPrecondition for a folder.
+  // NotFound, PermissionDenied, or InvalidArgument unless it is a regular file.
   static absl::StatusOr<GzipFile> Open(const std::string& path);
 
   const std::string& path() const { return path_; }
@@ -30,7 +30,8 @@ class GzipFile {
   int64_t capacity_bytes() const;
 
   // Reads `size` bytes; fewer only at the end of the file, where checksums are
-  // compared. DataLoss: the compressed data is truncated or damaged.
+  // compared. DataLoss: the compressed data is truncated or damaged, with the
+  // place in the file.
   absl::StatusOr<int64_t> Read(void* out, int64_t size);
 
   // The next Read starts at `offset` of the uncompressed data. In a compressed

@@ -6,11 +6,11 @@
 // float32 or 0E float64. A file may be compressed with gzip, which its first
 // bytes tell.
 //
-// Errors name the file, the field and its value. NotFound, PermissionDenied,
-// FailedPrecondition (a folder): the file cannot be opened. InvalidArgument: it
-// is no IDX file, or has bytes after its values. DataLoss: it is truncated, or
-// its compressed data is damaged. ResourceExhausted: it is larger than limits.h
-// allows.
+// Errors name the file, the field and its value. NotFound, PermissionDenied:
+// the file cannot be opened. InvalidArgument: it is no regular file or no IDX
+// file, has bytes after its values, or is larger than limits.h or the machine's
+// memory allows. DataLoss: it is truncated, or its compressed data is damaged.
+// ResourceExhausted: no memory is left.
 #ifndef PACELINE_COMMON_DATA_SOURCE_IDX_H_
 #define PACELINE_COMMON_DATA_SOURCE_IDX_H_
 

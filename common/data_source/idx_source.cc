@@ -86,8 +86,8 @@ Field<v1::IdxSource> WeightsField() {
   return field;
 }
 
-std::vector<ArrayToRead> ArraysOf(const Files& files) {
-  std::vector<ArrayToRead> arrays;
+std::vector<ArrayToOpen> ArraysOf(const Files& files) {
+  std::vector<ArrayToOpen> arrays;
   for (const auto& [name, file] : files.entries) {
     arrays.push_back({name, file.text,
                       [path = file.text]() -> absl::StatusOr<Shape> {
@@ -150,7 +150,7 @@ absl::StatusOr<std::unique_ptr<const DataSource>> OpenIdxSource(
                             RowsOf(labels, RowOrder::kAny),
                             RowsOf(weights, RowOrder::kAny)});
   }
-  return ReadArraySource(
+  return OpenArraySource(
       {ArraysOf(features), ArraysOf(labels), ArraysOf(weights)});
 }
 

@@ -155,7 +155,7 @@ class ImageList::Reader {
         folders.push_back(folder + name + "/");
       }
       if (folders.size() + list_.folders_.size() > kMaxFolders) {
-        return absl::ResourceExhaustedError(
+        return absl::InvalidArgumentError(
             absl::StrCat(root_, ": has more than ", kMaxFolders, " folders"));
       }
     }
@@ -177,7 +177,9 @@ class ImageList::Reader {
                        const std::string& name) -> absl::StatusOr<bool> {
                      if (!IsImageName(name)) return false;
                      ASSIGN_OR_RETURN(const bool is_folder, IsFolder(entry));
-                     return !is_folder;
+                     if (is_folder) return false;
+                     RETURN_IF_ERROR(CheckImage(entry));
+                     return true;
                    }));
     if (names.empty()) return absl::OkStatus();
     list_.folders_.push_back({folder, static_cast<int64_t>(id), list_.size()});
@@ -188,7 +190,7 @@ class ImageList::Reader {
                          "or PNG");
       }
       if (list_.names_.size() + name.size() > kMaxNameBytes) {
-        return absl::ResourceExhaustedError(
+        return absl::InvalidArgumentError(
             absl::StrCat(root_, ": the names of its images have more than ",
                          kMaxNameBytes, " bytes"));
       }
@@ -196,6 +198,16 @@ class ImageList::Reader {
       list_.ends_.push_back(static_cast<uint32_t>(list_.names_.size()));
     }
     return absl::OkStatus();
+  }
+
+  // Pipes, sockets and devices are refused; the system knows of most entries
+  // what they are without a look at them.
+  static absl::Status CheckImage(const fs::directory_entry& entry) {
+    std::error_code error;
+    if (entry.is_regular_file(error)) return absl::OkStatus();
+    const std::string path = entry.path().string();
+    if (error) return ErrnoError("cannot open", path, error);
+    return WrongPath(path, "is no regular file, expected a JPEG or PNG image");
   }
 
   // Follows a link, which must not lead out of the root, nor to a folder that

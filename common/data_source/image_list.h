@@ -31,8 +31,8 @@ class ImageList {
   //
   // Errors name the path: InvalidArgument if there are no classes, one of them
   // is empty or missing, a name is not UTF-8, a link leads out of the folder,
-  // or a file is a BMP or GIF image, which Keras reads; ResourceExhausted
-  // beyond the limits; or what the file system says. Blocks on it.
+  // a file is a BMP or GIF image, which Keras reads, or no regular file, or the
+  // folder is beyond the limits; or what the file system says. Blocks on it.
   static absl::StatusOr<ImageList> Read(
       const std::string& folder,
       const std::optional<std::vector<std::string>>& class_names,

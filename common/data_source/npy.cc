@@ -206,7 +206,7 @@ absl::StatusOr<NpyHeader> ReadNpyHeader(const std::string& name,
   RETURN_IF_ERROR(ReadField(name, "length", read, length, length_bytes));
   const int64_t size = LittleEndian(length, length_bytes);
   if (size > kMaxHeaderBytes) {
-    return absl::ResourceExhaustedError(
+    return absl::InvalidArgumentError(
         absl::StrFormat("%s: the header has %d bytes, expected at most %d",
                         name, size, kMaxHeaderBytes));
   }
@@ -229,6 +229,27 @@ absl::StatusOr<StoredArray> ReadNpy(const std::string& path) {
   ASSIGN_OR_RETURN(NpyHeader header, ReadNpyHeader(path, read));
   return ReadStoredArray(path, header.type, std::move(header.shape),
                          {file.capacity_bytes(), read});
+}
+
+absl::StatusOr<ArrayValues> OpenNpyPart(const std::string& name, FilePart part,
+                                        int64_t max_held_bytes) {
+  ASSIGN_OR_RETURN(NpyHeader header,
+                   ReadNpyHeader(name, [&part](void* out, int64_t size) {
+                     return part.Read(out, size);
+                   }));
+  return part.Rest(name, header.type, std::move(header.shape), max_held_bytes);
+}
+
+absl::StatusOr<ArrayValues> OpenNpy(const std::string& path,
+                                    int64_t max_held_bytes) {
+  ASSIGN_OR_RETURN(StableFile opened, StableFile::Open(path));
+  unsigned char start[2] = {};
+  const int64_t size = opened.size_bytes();
+  RETURN_IF_ERROR(opened.ReadAt(0, reinterpret_cast<char*>(start),
+                                std::min<int64_t>(size, sizeof(start))));
+  if (start[0] == 0x1F && start[1] == 0x8B) return ReadNpy(path);
+  auto file = std::make_shared<const StableFile>(std::move(opened));
+  return OpenNpyPart(path, FilePart(std::move(file), 0, size), max_held_bytes);
 }
 
 absl::StatusOr<StoredRows> OpenNpyRows(std::unique_ptr<ArrayBytes> bytes,

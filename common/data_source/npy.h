@@ -12,16 +12,19 @@
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 //
 // Errors name the file, the value and what is expected. InvalidArgument: it is
-// no array, the array is not supported, or there are bytes after its values.
-// DataLoss: it is truncated. ResourceExhausted: it is larger than limits.h or
-// the memory allows. Else errors are those of GzipFile.
+// no array, the array is not supported, there are bytes after its values, or it
+// is larger than limits.h or the machine's memory allows. DataLoss: it is
+// truncated. ResourceExhausted: no memory is left. Else errors are those of
+// GzipFile.
 #ifndef PACELINE_COMMON_DATA_SOURCE_NPY_H_
 #define PACELINE_COMMON_DATA_SOURCE_NPY_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "common/data_source/array_values.h"
 #include "common/data_source/element.h"
 #include "common/data_source/stored_array.h"
 #include "common/data_source/stored_rows.h"
@@ -44,6 +47,16 @@ absl::StatusOr<NpyHeader> ReadNpyHeader(const std::string& name,
 // gzip.
 absl::StatusOr<NpyHeader> ReadNpyHeader(const std::string& path);
 absl::StatusOr<StoredArray> ReadNpy(const std::string& path);
+
+// The same as ReadNpy, but values stay in the file if it is not compressed and
+// they have more than `max_held_bytes`. Errors of opening are those of
+// StableFile.
+absl::StatusOr<ArrayValues> OpenNpy(const std::string& path,
+                                    int64_t max_held_bytes = kMaxHeldBytes);
+
+// The array that a part of a file is; `name`: in errors.
+absl::StatusOr<ArrayValues> OpenNpyPart(const std::string& name, FilePart part,
+                                        int64_t max_held_bytes);
 
 // Opens the rows of the array that `bytes` begin with, or of a file, which may
 // be compressed with gzip.

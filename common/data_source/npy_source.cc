@@ -11,15 +11,15 @@
 namespace paceline {
 namespace {
 
-std::vector<ArrayToRead> NpyArraysOf(const ByName<FilePath>& files) {
-  std::vector<ArrayToRead> arrays;
+std::vector<ArrayToOpen> NpyArraysOf(const ByName<FilePath>& files) {
+  std::vector<ArrayToOpen> arrays;
   for (const auto& [name, file] : files.entries) {
     arrays.push_back({name, file.text,
                       [path = file.text]() -> absl::StatusOr<Shape> {
                         ASSIGN_OR_RETURN(NpyHeader header, ReadNpyHeader(path));
                         return std::move(header.shape);
                       },
-                      [path = file.text] { return ReadNpy(path); }});
+                      [path = file.text] { return OpenNpy(path); }});
   }
   return arrays;
 }
@@ -62,12 +62,12 @@ absl::StatusOr<std::unique_ptr<const DataSource>> OpenNpySource(
   if (contents == Contents::kFeatures) {
     return OpenArrayStream({NpyRowsOf(source.features), {}});
   }
-  ByArray<ArrayToRead> arrays = {NpyArraysOf(source.features),
+  ByArray<ArrayToOpen> arrays = {NpyArraysOf(source.features),
                                  NpyArraysOf(source.labels)};
   if (source.sample_weight) {
     arrays.weights = NpyArraysOf(*source.sample_weight);
   }
-  return ReadArraySource(arrays);
+  return OpenArraySource(arrays);
 }
 
 }  // namespace paceline

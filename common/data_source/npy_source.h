@@ -25,7 +25,8 @@ inline bool HasSampleWeight(const NpySource& source) {
   return source.sample_weight.has_value();
 }
 
-// Reads the files. Errors are those of npy.h, and InvalidArgument if the
+// Opens the files; arrays that are large and not compressed stay in them
+// (array_values.h). Errors are those of npy.h, and InvalidArgument if the
 // numbers of examples differ.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenNpySource(
     const NpySource& source, Contents contents = Contents::kFeaturesAndLabels);

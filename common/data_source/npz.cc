@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "common/base/status_macros.h"
@@ -99,6 +100,16 @@ absl::StatusOr<StoredArray> NpzArchive::Read(const std::string& array) const {
       member.name(), header.type, std::move(header.shape),
       {member.capacity_bytes(),
        [&member](void* out, int64_t size) { return member.Read(out, size); }});
+}
+
+absl::StatusOr<ArrayValues> NpzArchive::OpenArray(
+    const std::string& array, int64_t max_held_bytes) const {
+  ASSIGN_OR_RETURN(const std::optional<MemberPlace> stored,
+                   archive_.FindStored(array));
+  if (!stored) return Read(array);
+  FilePart part(stored->file, stored->offset_bytes,
+                stored->offset_bytes + stored->size_bytes);
+  return OpenNpyPart(stored->name, std::move(part), max_held_bytes);
 }
 
 absl::StatusOr<StoredRows> OpenNpzRows(const std::string& path,

@@ -12,9 +12,9 @@
 namespace paceline {
 namespace {
 
-std::vector<ArrayToRead> ArraysOf(const NpzArchive& archive,
+std::vector<ArrayToOpen> ArraysOf(const NpzArchive& archive,
                                   const ByName<ArrayName>& names) {
-  std::vector<ArrayToRead> arrays;
+  std::vector<ArrayToOpen> arrays;
   for (const auto& [name, array] : names.entries) {
     arrays.push_back(
         {name, archive.NameOf(array.text),
@@ -22,7 +22,7 @@ std::vector<ArrayToRead> ArraysOf(const NpzArchive& archive,
            ASSIGN_OR_RETURN(NpyHeader header, archive.ReadHeader(array));
            return std::move(header.shape);
          },
-         [&archive, &array = array.text] { return archive.Read(array); }});
+         [&archive, &array = array.text] { return archive.OpenArray(array); }});
   }
   return arrays;
 }
@@ -85,12 +85,12 @@ absl::StatusOr<std::unique_ptr<const DataSource>> OpenNpzSource(
   if (contents == Contents::kFeatures) {
     return OpenArrayStream({RowsOf(archive, source), {}});
   }
-  ByArray<ArrayToRead> arrays = {ArraysOf(archive, source.features),
+  ByArray<ArrayToOpen> arrays = {ArraysOf(archive, source.features),
                                  ArraysOf(archive, source.labels)};
   if (source.sample_weight) {
     arrays.weights = ArraysOf(archive, *source.sample_weight);
   }
-  return ReadArraySource(arrays);
+  return OpenArraySource(arrays);
 }
 
 }  // namespace paceline

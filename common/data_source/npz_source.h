@@ -38,7 +38,8 @@ inline bool HasSampleWeight(const NpzSource& source) {
   return source.sample_weight.has_value();
 }
 
-// Reads the arrays. Errors are those of npz.h, and InvalidArgument if the
+// Opens the arrays; those that are large and not compressed stay in the archive
+// (array_values.h). Errors are those of npz.h, and InvalidArgument if the
 // numbers of examples differ.
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenNpzSource(
     const NpzSource& source, Contents contents = Contents::kFeaturesAndLabels);

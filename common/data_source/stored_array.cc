@@ -1,5 +1,7 @@
 #include "common/data_source/stored_array.h"
 
+#include <sys/sysinfo.h>
+
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -16,6 +18,21 @@ namespace {
 std::string Describe(ElementType type, const Shape& shape) {
   return absl::StrCat("shape ", ShapeToString(shape), " of ",
                       ElementTypeName(type));
+}
+
+// InvalidArgument if this machine cannot hold so many bytes. The system would
+// hand the memory out all the same, and end a process once it is used.
+absl::Status CheckMachine(const std::string& name, ElementType type,
+                          const Shape& shape, int64_t size_bytes) {
+  // Unlike /proc/meminfo, it can be asked behind a fence around files.
+  struct sysinfo machine = {};
+  if (sysinfo(&machine) != 0) return absl::OkStatus();
+  const auto memory = static_cast<int64_t>(machine.totalram) * machine.mem_unit;
+  if (size_bytes <= memory) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("%s: %s takes %d bytes, expected at most the %d of this "
+                      "machine's memory",
+                      name, Describe(type, shape), size_bytes, memory));
 }
 
 }  // namespace
@@ -36,7 +53,7 @@ absl::Status CheckStoredShape(const std::string& name, const Shape& shape) {
           "%s: dimension %d is %d, expected at least 1", name, i, shape[i]));
     }
     if (shape[i] > limits::kMaxElements / elements) {
-      return absl::ResourceExhaustedError(absl::StrFormat(
+      return absl::InvalidArgumentError(absl::StrFormat(
           "%s: dimension %d is %d, which makes more than the limit of %d "
           "elements",
           name, i, shape[i], limits::kMaxElements));
@@ -58,7 +75,7 @@ absl::StatusOr<int64_t> StoredBytes(const std::string& name, ElementType type,
   const int64_t count = NumElements(shape);
   const auto element_size = static_cast<int64_t>(SizeOf(type));
   if (count > limits::kMaxDataFileBytes / element_size) {
-    return absl::ResourceExhaustedError(
+    return absl::InvalidArgumentError(
         absl::StrFormat("%s: %s is larger than the limit of %d bytes", name,
                         Describe(type, shape), limits::kMaxDataFileBytes));
   }
@@ -90,6 +107,7 @@ absl::StatusOr<StoredArray> ReadStoredArray(const std::string& name,
                                             const StoredValues& values) {
   ASSIGN_OR_RETURN(const int64_t size_bytes,
                    StoredBytes(name, type, shape, values.capacity_bytes));
+  RETURN_IF_ERROR(CheckMachine(name, type, shape, size_bytes));
   std::unique_ptr<std::byte[]> data(new (std::nothrow) std::byte[size_bytes]);
   if (data == nullptr) {
     return absl::ResourceExhaustedError(

@@ -22,8 +22,8 @@ namespace paceline {
 // InvalidArgument unless the rank is from 1 to limits::kMaxRank.
 absl::Status CheckStoredRank(const std::string& name, int64_t rank);
 
-// InvalidArgument unless the rank is valid and each dimension at least 1;
-// ResourceExhausted above limits::kMaxElements.
+// InvalidArgument unless the rank is valid, each dimension at least 1, and the
+// number of elements at most limits::kMaxElements.
 absl::Status CheckStoredShape(const std::string& name, const Shape& shape);
 
 // DataLoss: the file ends within `field`.
@@ -42,7 +42,7 @@ struct StoredValues {
 };
 
 // The size of the values in bytes. `shape` must have been checked. DataLoss if
-// the file cannot have so many; ResourceExhausted above
+// the file cannot have so many; InvalidArgument above
 // limits::kMaxDataFileBytes.
 absl::StatusOr<int64_t> StoredBytes(const std::string& name, ElementType type,
                                     const Shape& shape, int64_t capacity_bytes);
@@ -57,8 +57,9 @@ absl::Status CheckEnd(const std::string& name, ElementType type,
                       const Shape& shape, const ReadBytes& read);
 
 // Reads the values up to the end of the file. Errors are those of StoredBytes,
-// CheckEnd and `values.read`; DataLoss if there are too few values, and
-// ResourceExhausted if there is not enough memory.
+// CheckEnd and `values.read`; DataLoss if there are too few values,
+// InvalidArgument if there are more than the machine has memory for, and
+// ResourceExhausted if no memory is left.
 absl::StatusOr<StoredArray> ReadStoredArray(const std::string& name,
                                             ElementType type, Shape shape,
                                             const StoredValues& values);

@@ -15,7 +15,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "common/base/errno_error.h"
-#include "common/base/file.h"
 #include "common/base/peer_text.h"
 #include "common/base/status_macros.h"
 #include "common/config/json_reader.h"
@@ -25,6 +24,7 @@
 #include "common/data_source/folder_links.h"
 #include "common/data_source/source_files.h"
 #include "common/data_source/tfrecord_source.h"
+#include "common/data_source/whole_file.h"
 
 namespace paceline {
 namespace {
@@ -120,8 +120,9 @@ class Prepared {
 
   absl::StatusOr<Value> ReadInfo(const std::string& name) const {
     ASSIGN_OR_RETURN(const std::string path, PathOf(name));
-    ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxInfoBytes));
-    return ReadJson(text, path, kMaxInfoBytes);
+    WholeFileReader reader(real_folder_, kMaxInfoBytes);
+    ASSIGN_OR_RETURN(const absl::string_view text, reader.Read(path));
+    return ReadJson(std::string(text), path, kMaxInfoBytes);
   }
 
   absl::StatusOr<const Value*> FindSplit(const std::string& name) const;
@@ -224,7 +225,8 @@ absl::StatusOr<std::vector<std::string>> Prepared::ClassNames(
   const absl::StatusOr<std::string> path = PathOf(file);
   if (absl::IsNotFound(path.status())) return std::vector<std::string>();
   RETURN_IF_ERROR(path.status());
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(*path, kMaxInfoBytes));
+  WholeFileReader reader(real_folder_, kMaxInfoBytes);
+  ASSIGN_OR_RETURN(const absl::string_view text, reader.Read(*path));
   std::vector<std::string> names;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     const absl::string_view name = absl::StripAsciiWhitespace(line);

@@ -1,7 +1,5 @@
 #include "common/data_source/whole_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +9,7 @@
 #include "common/base/errno_error.h"
 #include "common/base/file_descriptor.h"
 #include "common/base/peer_text.h"
+#include "common/base/regular_file.h"
 #include "common/base/status_macros.h"
 #include "common/data_source/folder_links.h"
 
@@ -18,29 +17,19 @@ namespace paceline {
 
 absl::StatusOr<absl::string_view> WholeFileReader::Read(
     const std::string& path) {
-  // A pipe would block.
-  const FileDescriptor file(
-      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat state = {};
-  if (!file.is_open() || fstat(file.get(), &state) != 0) {
-    return ErrnoError("cannot open", path);
-  }
+  ASSIGN_OR_RETURN(const RegularFile opened, OpenRegular(path));
+  const FileDescriptor& file = opened.file;
   ASSIGN_OR_RETURN(const std::filesystem::path real, PathOf(file, path));
   if (!IsWithin(real, folder_)) {
     return absl::PermissionDeniedError(
         absl::StrCat(PeerText(path), ": the link leads out of ",
                      PeerText(folder_.string())));
   }
-  if (!S_ISREG(state.st_mode)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, ": expected a regular file"));
+  const auto size = static_cast<size_t>(opened.state.st_size);
+  if (opened.state.st_size > limit_bytes_) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": has ", size, " bytes; expected at most ", limit_bytes_));
   }
-  if (state.st_size > limit_bytes_) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(path, ": has ", state.st_size, " bytes; expected at most ",
-                     limit_bytes_));
-  }
-  const auto size = static_cast<size_t>(state.st_size);
   if (size > capacity_) {
     bytes_.reset(new char[size]);
     capacity_ = size;

@@ -23,8 +23,8 @@ class WholeFileReader {
       : folder_(std::move(folder)), limit_bytes_(limit_bytes) {}
 
   // The content, valid until the next call. NotFound, PermissionDenied also if
-  // it is not in the folder, FailedPrecondition unless it is a regular file, or
-  // ResourceExhausted if it is larger; messages name the path.
+  // it is not in the folder, or InvalidArgument unless it is a regular file
+  // that is not larger; messages name the path.
   absl::StatusOr<absl::string_view> Read(const std::string& path);
 
  private:

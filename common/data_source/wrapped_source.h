@@ -33,6 +33,9 @@ class WrappedSource : public DataSource {
   std::optional<int64_t> KnownClass(int64_t index) const override {
     return inner_->KnownClass(index);
   }
+  std::string LocationOf(int64_t index) const override {
+    return inner_->LocationOf(index);
+  }
   bool is_stream() const override { return inner_->is_stream(); }
   FileLayout Files() const override { return inner_->Files(); }
   void VisitFolderFiles(FileNameVisitor visit) const override {

@@ -36,6 +36,9 @@ absl::StatusOr<const PixelBuffer*> ImageDecoder::Decode(
         absl::StrFormat("the image has %d bytes; expected at most %d",
                         bytes.size(), kMaxImageBytes));
   }
+  if (bytes.empty()) {
+    return absl::InvalidArgumentError("is empty, expected a JPEG or PNG image");
+  }
   switch (ImageFormatOf(bytes)) {
     case ImageFormat::kJpeg:
       RETURN_IF_ERROR(jpeg_.Decode(bytes, channels_, pixels_));

@@ -77,7 +77,7 @@ absl::StatusOr<int64_t> TfrecordFile::SizeOf(int64_t index, int64_t offset,
           index == 0 ? "expected a file of TFRecords" : "the file is damaged"));
     }
     if (size > uint64_t{kMaxRecordBytes}) {
-      return absl::ResourceExhaustedError(
+      return absl::InvalidArgumentError(
           absl::StrCat(NameOf(index, offset), ": it has ", size,
                        " bytes; expected at most ", kMaxRecordBytes));
     }

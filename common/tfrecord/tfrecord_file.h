@@ -34,9 +34,9 @@ class TfrecordFile {
 
   // Reads the sizes of all records, not their contents, and keeps at most
   // `max_offsets` of their offsets, 8 bytes each: of all records, or of each
-  // second, fourth and so on. InvalidArgument if the file is compressed;
-  // DataLoss if it is damaged, cut short, or no file of TFRecords;
-  // ResourceExhausted if a record is too large. Blocks on the disk.
+  // second, fourth and so on. InvalidArgument if the file is compressed
+  // or a record is too large; DataLoss if it is damaged, cut short, or no file
+  // of TFRecords. Blocks on the disk.
   static absl::StatusOr<TfrecordFile> Open(const std::string& path,
                                            size_t max_offsets);
 

@@ -1,6 +1,7 @@
 #include "common/zip/zip_archive.h"
 
 #include <zip.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <vector>
@@ -10,9 +11,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/config/value.h"
+#include "common/zip/zip_file_source.h"
 
 namespace paceline {
 namespace {
@@ -26,6 +27,30 @@ absl::Status ZipError(const std::string& name, zip_error_t* error) {
   }
   return absl::DataLossError(
       absl::StrCat(name, ": damaged: ", zip_error_strerror(error)));
+}
+
+absl::Status Damaged(const std::string& name, absl::string_view what) {
+  return absl::DataLossError(absl::StrCat(name, ": damaged: ", what));
+}
+
+// DataLoss unless the bytes of a member have this checksum.
+absl::Status CheckStoredCrc(const MemberPlace& member, uint32_t expected) {
+  std::vector<char> piece(std::min<size_t>(member.size_bytes, size_t{1} << 18));
+  uLong sum = crc32(0, nullptr, 0);
+  for (int64_t done = 0; done < member.size_bytes;) {
+    const auto size = std::min(std::ssize(piece), member.size_bytes - done);
+    RETURN_IF_ERROR(
+        member.file->ReadAt(member.offset_bytes + done, piece.data(), size));
+    sum = crc32(sum, reinterpret_cast<const Bytef*>(piece.data()),
+                static_cast<uInt>(size));
+    done += size;
+  }
+  if (sum == expected) return absl::OkStatus();
+  return Damaged(
+      member.name,
+      absl::StrFormat("the CRC-32 of the %d bytes at byte %d is "
+                      "0x%08x, expected 0x%08x",
+                      member.size_bytes, member.offset_bytes, sum, expected));
 }
 
 // The error of opening an archive.
@@ -78,6 +103,15 @@ void ZipArchive::Discard::operator()(zip* archive) const {
   zip_discard(archive);
 }
 
+absl::Status ZipMember::LastError() const {
+  RETURN_IF_ERROR(source().status());
+  const absl::Status error = ZipError(name_, zip_file_get_error(file_.get()));
+  // libzip has taken the archive up to there.
+  return absl::Status(error.code(),
+                      absl::StrCat(error.message(), ", before byte ",
+                                   source().position(), " of the file"));
+}
+
 absl::StatusOr<int64_t> ZipMember::Read(void* out, int64_t size) {
   int64_t total = 0;
   while (total < size) {
@@ -85,7 +119,7 @@ absl::StatusOr<int64_t> ZipMember::Read(void* out, int64_t size) {
         std::min<int64_t>(size - total, int64_t{1} << 30));
     const zip_int64_t count =
         zip_fread(file_.get(), static_cast<char*>(out) + total, wanted);
-    if (count < 0) return ZipError(name_, zip_file_get_error(file_.get()));
+    if (count < 0) return LastError();
     if (count == 0) break;
     total += count;
   }
@@ -96,7 +130,7 @@ absl::StatusOr<int64_t> ZipMember::Read(void* out, int64_t size) {
 absl::Status ZipMember::Seek(int64_t offset_bytes) {
   const int64_t end = zip_ftell(file_.get()) + capacity_bytes_;
   if (zip_fseek(file_.get(), offset_bytes, SEEK_SET) != 0) {
-    return ZipError(name_, zip_file_get_error(file_.get()));
+    return LastError();
   }
   capacity_bytes_ = end - offset_bytes;
   return absl::OkStatus();
@@ -104,11 +138,26 @@ absl::Status ZipMember::Seek(int64_t offset_bytes) {
 
 absl::StatusOr<ZipArchive> ZipArchive::Open(const std::string& path,
                                             const ZipTerms& terms) {
-  ASSIGN_OR_RETURN(const int64_t file_size, FileSize(path));
-  int code = 0;
-  Zip archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
-  if (archive == nullptr) return OpenError(path, terms, code);
-  return ZipArchive(path, terms, file_size, std::move(archive));
+  ASSIGN_OR_RETURN(StableFile opened, StableFile::Open(path));
+  auto file = std::make_shared<const StableFile>(std::move(opened));
+  const int64_t file_size = file->size_bytes();
+  auto reader = std::make_shared<ZipFileSource>(std::move(file));
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* const source =
+      zip_source_function_create(&ZipFileSource::Call, reader.get(), &error);
+  zip_t* const opened_zip =
+      source == nullptr ? nullptr
+                        : zip_open_from_source(source, ZIP_RDONLY, &error);
+  const int code = zip_error_code_zip(&error);
+  zip_error_fini(&error);
+  if (opened_zip == nullptr) {
+    zip_source_free(source);
+    RETURN_IF_ERROR(reader->status());
+    return OpenError(path, terms, code);
+  }
+  return ZipArchive(path, terms, file_size,
+                    Zip(opened_zip, Discard{std::move(reader)}));
 }
 
 std::string ZipArchive::NameOf(absl::string_view member) const {
@@ -158,7 +207,7 @@ absl::StatusOr<int64_t> ZipArchive::FindMember(absl::string_view member) const {
 absl::StatusOr<ZipMember> ZipArchive::OpenMember(
     absl::string_view member) const {
   ASSIGN_OR_RETURN(const int64_t index, FindMember(member));
-  ZipMember opened(NameOf(member));
+  ZipMember opened(NameOf(member), archive_.get_deleter().source);
   ASSIGN_OR_RETURN(const zip_stat_t stat,
                    ReadableStat(archive_.get(), index, opened.name_));
   opened.is_stored_ = stat.comp_method == ZIP_CM_STORE;
@@ -171,9 +220,41 @@ absl::StatusOr<ZipMember> ZipArchive::OpenMember(
       static_cast<int64_t>(std::min<uint64_t>(stat.size, stored_size * ratio));
   opened.file_.reset(zip_fopen_index(archive_.get(), index, 0));
   if (opened.file_ == nullptr) {
+    RETURN_IF_ERROR(opened.source().status());
     return ZipError(opened.name_, zip_get_error(archive_.get()));
   }
   return opened;
+}
+
+absl::StatusOr<std::optional<MemberPlace>> ZipArchive::FindStored(
+    absl::string_view member) const {
+  ASSIGN_OR_RETURN(const int64_t index, FindMember(member));
+  MemberPlace stored;
+  stored.name = NameOf(member);
+  ASSIGN_OR_RETURN(const zip_stat_t stat,
+                   ReadableStat(archive_.get(), index, stored.name));
+  const bool has_checksum = (stat.valid & ZIP_STAT_CRC) != 0;
+  if (stat.comp_method != ZIP_CM_STORE || stat.size == 0 || !has_checksum) {
+    return std::nullopt;
+  }
+  ASSIGN_OR_RETURN(ZipMember opened, OpenMember(member));
+  // libzip does not tell where a member begins, but it reads its first byte
+  // there. The checksum is of the bytes there, so it would tell if not.
+  char first = 0;
+  ASSIGN_OR_RETURN(const int64_t got, opened.Read(&first, 1));
+  const ZipFileSource& source = *archive_.get_deleter().source;
+  stored.file = source.file();
+  stored.offset_bytes = source.last_read();
+  const auto room = static_cast<zip_uint64_t>(file_size_ - stored.offset_bytes);
+  if (got < 1 || stat.size != stat.comp_size || stat.size > room) {
+    return Damaged(stored.name,
+                   absl::StrFormat("has %d of %d bytes at byte %d",
+                                   std::min<zip_uint64_t>(stat.size, room),
+                                   stat.size, stored.offset_bytes));
+  }
+  stored.size_bytes = static_cast<int64_t>(stat.size);
+  RETURN_IF_ERROR(CheckStoredCrc(stored, stat.crc));
+  return stored;
 }
 
 }  // namespace paceline

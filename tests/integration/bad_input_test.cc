@@ -1,4 +1,6 @@
 // Wrong use, bad jobs and bad data: exit code 2, and a message that says where.
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -101,6 +103,43 @@ TEST(BadInputTest, CorruptDataIsFoundBeforeTheFirstStep) {
   const std::string bytes = ReadText(path);
   WriteText(path, bytes.substr(0, bytes.size() / 2));
   ExpectRefusedBeforeTheFirstStep(job, path);
+}
+
+// A header that says far more than any file may have.
+TEST(BadInputTest, AnIdxFileThatClaimsTooMuch) {
+  SmallJob job;
+  const std::string path = job.folder() / "train-images";
+  std::string bytes = ReadText(path);
+  bytes.replace(4, 12, "\x7f\xff\xff\xff\x7f\xff\xff\xff\0\0\0\1", 12);
+  WriteText(path, bytes);
+  ExpectRefusedBeforeTheFirstStep(
+      job, path + ": dimension 1 is 2147483647, which makes more than");
+}
+
+// Nobody writes into them, so opening one would block.
+TEST(BadInputTest, PipesAmongTheData) {
+  SmallJob job;
+  const std::filesystem::path images = job.folder() / "images";
+  for (const char* name : {"a", "b"}) {
+    std::filesystem::create_directories(images / name);
+    std::filesystem::copy_file(PACELINE_SOURCE_DIR
+                               "/tests/unit/image/fixtures/420.jpg",
+                               images / name / "1.jpg");
+  }
+  const std::string pipe = images / "a" / "2.jpg";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const auto arguments = [](const std::string& source) {
+    return std::vector<std::string>{"--set", "data.test=null", "--set",
+                                    "data.train=" + source};
+  };
+  ExpectRefusedBeforeTheFirstStep(
+      job, pipe + ": is no regular file, expected a JPEG or PNG image",
+      arguments("{images: {folder: images, image_size: 8}}"));
+  const std::string info = job.folder() / "dataset_info.json";
+  ASSERT_EQ(mkfifo(info.c_str(), 0600), 0);
+  Process run = job.Run(arguments("{tfds: {folder: ./}}"));
+  EXPECT_EQ(run.Wait(kJobLimit), 2) << run.Errors();
+  EXPECT_THAT(run.Errors(), HasSubstr(info));
 }
 
 TEST(BadInputTest, LabelsThatTheLossCannotTake) {

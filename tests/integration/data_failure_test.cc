@@ -89,6 +89,55 @@ TEST(DataFailureTest, AnImageVanishes) {
   ExpectGoesOn(job, arguments);
 }
 
+// The small job's training set, repeated, in a file whose rows are read as they
+// are needed, and its labels.
+void WriteLargeNpyFiles(const SmallJob& job) {
+  constexpr int kRepeats = 500;
+  constexpr size_t kImagesHeaderBytes = 16;
+  constexpr size_t kLabelsHeaderBytes = 8;
+  const auto write = [&](const std::string& name, const std::string& shape,
+                         const std::string& values) {
+    const std::string header =
+        absl::StrCat("{'descr': '|u1', 'fortran_order': False, 'shape': (",
+                     kRepeats * kTrainExamples, shape, "), }\n");
+    std::string text("\x93NUMPY\x01\x00", 8);
+    text.push_back(static_cast<char>(header.size()));
+    text.push_back('\0');
+    text += header;
+    for (int i = 0; i < kRepeats; ++i) text += values;
+    WriteText(job.folder() / name, text);
+  };
+  write("x.npy", ", 8, 8",
+        ReadText(job.folder() / "train-images").substr(kImagesHeaderBytes));
+  write("y.npy", ",",
+        ReadText(job.folder() / "train-labels").substr(kLabelsHeaderBytes));
+}
+
+TEST(DataFailureTest, AnArrayIsCut) {
+  const SmallJob job;
+  WriteLargeNpyFiles(job);
+  const std::vector<std::string> arguments = {
+      "--set", "data.train.idx=null",
+      "--set", "data.train.npy={features: x.npy, labels: y.npy}",
+      "--set", "steps_per_epoch=50",
+      "--set", "checkpoint={every_epochs: 1, keep: 2}"};
+  std::vector<std::string> forever = arguments;
+  forever.insert(forever.end(), {"--set", "epochs=100000"});
+  const std::string path = job.folder() / "x.npy";
+  const std::string whole = ReadText(path);
+  Process run = job.Run(forever);
+  ASSERT_TRUE(WaitForEpochs(run, 3)) << run.Errors();
+  fs::resize_file(path, whole.size() / 2);
+
+  EXPECT_EQ(run.Wait(kFailureLimit), 1) << run.Errors();
+  EXPECT_THAT(ErrorLines(run), SizeIs(1)) << run.Errors();
+  EXPECT_THAT(ErrorLines(run),
+              Contains(AllOf(HasSubstr(path + ": was written to"),
+                             HasSubstr("(at byte "))));
+  WriteText(path, whole);
+  ExpectGoesOn(job, arguments);
+}
+
 TEST(DataFailureTest, TheDiskOfTheOutputIsFull) {
   const SmallJob job;
   fs::create_directory(job.output_dir());

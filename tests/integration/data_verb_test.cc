@@ -234,10 +234,10 @@ TEST_F(DataVerbTest, WhatCannotBeIsRefused) {
               AllOf(HasSubstr("data.train"), HasSubstr("dogs/444.jpg")));
   Process skips = Start({job, "--set", "data.train.on_error=skip"});
   EXPECT_EQ(skips.Wait(kJobLimit), 0) << skips.Errors();
-  EXPECT_THAT(skips.Output(), HasSubstr("1 examples could not be read"));
+  EXPECT_THAT(skips.Output(), HasSubstr("1 example could not be read"));
   EXPECT_THAT(skips.Errors(),
               AllOf(HasSubstr("data.train"), HasSubstr("dogs/444.jpg"),
-                    HasSubstr("1 examples of epoch 1")));
+                    HasSubstr("1 example of epoch 1")));
 }
 
 }  // namespace

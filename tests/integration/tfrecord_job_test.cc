@@ -104,7 +104,7 @@ TEST_F(TfrecordTest, LeavesOutWhatItIsTold) {
   EXPECT_THAT(logs, HasSubstr("data.train: an example is left out: "));
   EXPECT_THAT(logs, HasSubstr("train-0.tfrecord: record 199, at byte"));
   EXPECT_THAT(logs,
-              HasSubstr("data.train: 1 examples of epoch 3 could not be read"));
+              HasSubstr("data.train: 1 example of epoch 3 could not be read"));
 }
 
 // Under servers, whose workers have leases of their own, and in step, in one

@@ -363,8 +363,12 @@ absl::Status BatchPipeline::ReadRow(const Phase& phase, Reader& reader,
                  : FillRow<double>(**example, phase, row, batch);
   }
   if (status.ok()) return status;
+  // An example that cannot be read has its place in the error.
+  const std::string where =
+      example.ok() ? phase.data.source->LocationOf(index) : "";
   return Annotate(status,
-                  absl::StrCat(phase.data.source->name(), ": example ", index));
+                  absl::StrCat(phase.data.source->name(), ": example ", index,
+                               where.empty() ? "" : ", at ", where));
 }
 
 template <typename T>

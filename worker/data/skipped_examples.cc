@@ -57,9 +57,11 @@ int64_t SkippedExamples::total() const {
 void SkippedExamples::LogCount() {
   const int64_t count = std::exchange(count_, 0);
   if (count == 0) return;
-  LOG(WARNING) << NameOf(phase_) << ": " << count << " examples of epoch "
-               << epoch_ + 1
-               << " could not be read here, others stood in for them";
+  LOG(WARNING) << NameOf(phase_) << ": " << count
+               << (count == 1 ? " example" : " examples") << " of epoch "
+               << epoch_ + 1 << " could not be read here, "
+               << (count == 1 ? "another stood in for it"
+                              : "others stood in for them");
 }
 
 }  // namespace paceline

@@ -111,10 +111,11 @@ std::string SetText(const SetReport& set) {
       &text, "\n  values of the first %d examples of the first epoch:\n",
       set.counted);
   if (set.skipped > 0) {
-    absl::StrAppendFormat(&text,
-                          "  %d examples could not be read (on_error: skip), "
-                          "others stood in for them\n",
-                          set.skipped);
+    absl::StrAppendFormat(
+        &text, "  %d %s could not be read (on_error: skip), %s\n", set.skipped,
+        set.skipped == 1 ? "example" : "examples",
+        set.skipped == 1 ? "another stood in for it"
+                         : "others stood in for them");
   }
   for (const ArrayReport& input : set.inputs) {
     AddArray("input", input, text);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "gmock/gmock.h"
@@ -37,6 +38,9 @@ class PairSource : public DataSource {
   int64_t example_count() const override { return 10; }
   absl::Status CheckClassIds(size_t, const ClassIds&) const override {
     return absl::OkStatus();
+  }
+  std::string LocationOf(int64_t index) const override {
+    return absl::StrCat("pairs.csv:", index + 2);
   }
   absl::StatusOr<std::unique_ptr<ExampleReader>> MakeReader() const override {
     return std::make_unique<Reader>();
@@ -312,10 +316,11 @@ TEST(BatchPipelineTest, TakesLabelsThatAreIgnored) {
   ASSERT_NE(batch, nullptr);
   EXPECT_THAT(Values<int32_t>(batch->labels[1].data, 1), ElementsAre(7));
   pipeline = MakePipeline(options, GiveLeases({MakeLease(1, 8, 9)}));
-  EXPECT_EQ(pipeline->Next(kLong).status(),
-            absl::InvalidArgumentError(
-                "pairs: example 8: pairs: class: label is 8, expected a class "
-                "id from 0 to 2, or 7, which is ignored"));
+  EXPECT_EQ(
+      pipeline->Next(kLong).status(),
+      absl::InvalidArgumentError("pairs: example 8, at pairs.csv:10: pairs: "
+                                 "class: label is 8, expected a class "
+                                 "id from 0 to 2, or 7, which is ignored"));
 }
 
 TEST(BatchPipelineTest, NamesTheLabelsThatAreNoClassIds) {
@@ -323,10 +328,11 @@ TEST(BatchPipelineTest, NamesTheLabelsThatAreNoClassIds) {
   PipelineOptions options = PairOptions(source);
   options.model.outputs[1].classes.count = 5;
   auto pipeline = MakePipeline(options, GiveLeases({MakeLease(1, 3, 6)}));
-  EXPECT_EQ(pipeline->Next(kLong).status(),
-            absl::InvalidArgumentError(
-                "pairs: example 5: pairs: class: label is 5, expected a class "
-                "id from 0 to 4"));
+  EXPECT_EQ(
+      pipeline->Next(kLong).status(),
+      absl::InvalidArgumentError("pairs: example 5, at pairs.csv:7: pairs: "
+                                 "class: label is 5, expected a class "
+                                 "id from 0 to 4"));
 }
 
 TEST(BatchPipelineTest, RefusesASourceThatDoesNotFitTheModel) {

@@ -171,12 +171,12 @@ TEST(CsvFileTest, MustBeAFile) {
   EXPECT_EQ(CsvFile::Open("/none.csv", {}, 64).status().code(),
             absl::StatusCode::kNotFound);
   EXPECT_EQ(CsvFile::Open(testing::TempDir(), {}, 64).status().code(),
-            absl::StatusCode::kFailedPrecondition);
+            absl::StatusCode::kInvalidArgument);
   const std::string pipe = WriteTestFile("pipe", "");
   ASSERT_EQ(unlink(pipe.c_str()), 0);
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(CsvFile::Open(pipe, {}, 64).status().code(),
-            absl::StatusCode::kFailedPrecondition);
+            absl::StatusCode::kInvalidArgument);
   unlink(pipe.c_str());
 }
 

@@ -278,6 +278,14 @@ TEST(CsvSourceTest, ClassesAreHeldAgainstTheModel) {
   EXPECT_TRUE(numbers->CheckClassIds(0, {2}).ok()) << "the row is not read";
 }
 
+TEST(CsvSourceTest, KnowsTheLineOfAnExample) {
+  const auto source = *Open({"x,y\n1,9\n2,8\n", "x,y\n\"3\",7\n4,6\n"},
+                            "features: x, labels: y");
+  EXPECT_THAT(source->LocationOf(1), EndsWith(":3"));
+  EXPECT_THAT(source->LocationOf(3), EndsWith(":3"));
+  EXPECT_NE(source->LocationOf(1), source->LocationOf(3)) << "another file";
+}
+
 TEST(CsvSourceTest, EachOutputMayHaveItsClasses) {
   std::unique_ptr<ExampleReader> reader;
   const Example example =

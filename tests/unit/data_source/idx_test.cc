@@ -1,5 +1,8 @@
 #include "common/data_source/idx.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <filesystem>
 #include <random>
@@ -7,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/data_source/idx_files.h"
@@ -104,8 +108,40 @@ TEST(IdxTest, RefusesAMissingFile) {
 
 TEST(IdxTest, RefusesADirectory) {
   const absl::Status status = ReadIdx(testing::TempDir()).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(status.message()), HasSubstr(testing::TempDir()));
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr(testing::TempDir() + ": is a folder, expected a regular file"));
+}
+
+// Nobody writes into the pipe, so opening it would block.
+TEST(IdxTest, RefusesAPipe) {
+  const std::string pipe = WriteTestFile("pipe", "");
+  ASSERT_EQ(unlink(pipe.c_str()), 0);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const absl::Status& status :
+       {ReadIdx(pipe).status(), ReadIdxHeader(pipe).status(),
+        OpenIdxRows(pipe, RowOrder::kOnce).status()}) {
+    EXPECT_EQ(status, absl::InvalidArgumentError(
+                          pipe + ": is a pipe, expected a regular file"));
+  }
+  unlink(pipe.c_str());
+}
+
+// A file with holes, as large as it says.
+TEST(IdxTest, RefusesMoreThanTheMachineHolds) {
+  const std::string path =
+      WriteTestFile("holes", IdxBytes(0x08, {1 << 20, 1 << 19}, ""));
+  constexpr int64_t kHeaderBytes = 12;
+  if (truncate(path.c_str(), (int64_t{1} << 39) + kHeaderBytes) != 0) {
+    GTEST_SKIP() << "no file system for large files";
+  }
+  const absl::Status status = ReadIdx(path).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr(path), HasSubstr("takes 549755813888 bytes, "
+                                               "expected at most the ")));
+  unlink(path.c_str());
 }
 
 TEST(IdxTest, RefusesABadMagicNumber) {
@@ -154,27 +190,30 @@ TEST(IdxTest, RefusesADeclaredSizeTheFileCannotHold) {
 
 TEST(IdxTest, RefusesMoreElementsThanTheLimit) {
   ExpectRefused(IdxBytes(0x08, {4000000000, 4000000000}, "ab"),
-                absl::StatusCode::kResourceExhausted, "dimension 1",
+                absl::StatusCode::kInvalidArgument, "dimension 1",
                 "4000000000");
 }
 
 TEST(IdxTest, RefusesMoreBytesThanTheLimit) {
   ExpectRefused(IdxBytes(0x0E, {1 << 20, 1 << 19}, "ab"),
-                absl::StatusCode::kResourceExhausted, "(1048576, 524288)");
+                absl::StatusCode::kInvalidArgument, "(1048576, 524288)");
 }
 
 TEST(IdxTest, RefusesTruncatedGzip) {
   const std::string whole = Gzip(IdxBytes(0x08, {6}, "abcdef"));
   for (const size_t cut : {1, 8, 12}) {
     ExpectRefused(whole.substr(0, whole.size() - cut),
-                  absl::StatusCode::kDataLoss, "truncated");
+                  absl::StatusCode::kDataLoss,
+                  absl::StrCat("truncated at byte ", whole.size() - cut));
   }
 }
 
 TEST(IdxTest, RefusesDamagedGzip) {
   std::string bytes = Gzip(IdxBytes(0x08, {6}, "abcdef"));
   bytes[bytes.size() - 8] ^= 1;  // of the checksum
-  ExpectRefused(bytes, absl::StatusCode::kDataLoss, "damaged");
+  ExpectRefused(bytes, absl::StatusCode::kDataLoss,
+                absl::StrCat("damaged before byte ", bytes.size() - 4,
+                             ": incorrect data check"));
 }
 
 std::string TextOf(const Elements& row) {

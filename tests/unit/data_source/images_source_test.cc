@@ -1,5 +1,11 @@
 #include "common/data_source/images_source.h"
 
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -270,6 +276,45 @@ TEST_F(ImagesSourceTest, RefusesFormatsThatItCannotRead) {
                                HasSubstr("expected JPEG or PNG")));
 }
 
+// Before anything of them is read.
+TEST_F(ImagesSourceTest, RefusesPipesAndSockets) {
+  const std::string path = (folder_ / "cats/a/9.jpg").string();
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const absl::Status status = Open().status();
+  EXPECT_EQ(status,
+            absl::InvalidArgumentError(
+                path + ": is no regular file, expected a JPEG or PNG image"));
+  fs::remove(path);
+  fs::create_symlink("../pipe", path);
+  ASSERT_EQ(mkfifo((folder_ / "cats/pipe").c_str(), 0600), 0);
+  EXPECT_EQ(Open().status(), status) << "by a link";
+  fs::remove(path);
+
+  struct sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  ASSERT_LT(path.size(), sizeof(address.sun_path));
+  std::memcpy(address.sun_path, path.c_str(), path.size());
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(socket, reinterpret_cast<struct sockaddr*>(&address),
+                 sizeof(address)),
+            0);
+  close(socket);
+  EXPECT_EQ(Open().status(), status);
+}
+
+// It was an image when the folder was read.
+TEST_F(ImagesSourceTest, RefusesAPipeThatTakesTheImagesPlace) {
+  const auto source = Open("image_size: 8");
+  ASSERT_TRUE(source.ok()) << source.status();
+  const fs::path path = folder_ / "birds/cmyk.jpg";
+  fs::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const auto reader = *(*source)->MakeReader();
+  EXPECT_EQ(reader->Read(0).status(),
+            absl::InvalidArgumentError(path.string() +
+                                       ": is a pipe, expected a regular file"));
+}
+
 TEST_F(ImagesSourceTest, RefusesAFolderWithoutClasses) {
   fs::remove_all(folder_);
   EXPECT_EQ(Open().status().code(), absl::StatusCode::kNotFound);
@@ -287,6 +332,11 @@ TEST_F(ImagesSourceTest, AnErrorOfAnImageNamesItsFile) {
   EXPECT_EQ(error.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(error.message()),
               AllOf(HasSubstr("dogs/rgb.png: "), HasSubstr("at byte ")));
+  fs::resize_file(folder_ / "dogs/rgb.png", 0);
+  EXPECT_EQ(
+      reader->Read(9).status(),
+      absl::InvalidArgumentError((folder_ / "dogs/rgb.png").string() +
+                                 ": is empty, expected a JPEG or PNG image"));
   fs::remove(folder_ / "dogs/rgb.png");
   error = reader->Read(9).status();
   EXPECT_EQ(error.code(), absl::StatusCode::kNotFound);

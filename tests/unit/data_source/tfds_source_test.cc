@@ -1,5 +1,6 @@
 #include "common/data_source/tfds_source.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -187,6 +188,23 @@ TEST_F(TfdsSourceTest, RefusesShardsThatLackExamples) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("have 2 examples together; the file says 3"));
+}
+
+// Nobody writes into them, so opening one would block.
+TEST_F(TfdsSourceTest, RefusesPipes) {
+  for (const char* name :
+       {"label.labels.txt", "digits-train.tfrecord-00001-of-00002",
+        "features.json", "dataset_info.json"}) {
+    const std::string path = folder_ + name;
+    std::filesystem::remove(path);
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    const absl::Status status = OpenTfdsSource(source_).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(
+        std::string(status.message()),
+        HasSubstr(std::string(name) + ": is a pipe, expected a regular file"));
+    std::filesystem::remove(path);
+  }
 }
 
 TEST_F(TfdsSourceTest, RefusesFilesThatLeadOut) {

@@ -32,6 +32,11 @@ absl::Status DecodeError(absl::string_view bytes, int channels = 3) {
   return ImageDecoder(channels).Decode(bytes).status();
 }
 
+TEST(ImageDecoderTest, CallsAnEmptyImageEmpty) {
+  EXPECT_EQ(DecodeError(""), absl::InvalidArgumentError(
+                                 "is empty, expected a JPEG or PNG image"));
+}
+
 void ExpectImage(const json& expected, const PixelBuffer& image, int channels) {
   const ImageSize size = {expected["size"][0], expected["size"][1]};
   ASSERT_EQ(image.size(), size);
