@@ -1,12 +1,8 @@
 #include "common/daemon/daemon.h"
 
-#include <fcntl.h>
 #include <glog/logging.h>
 #include <signal.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,17 +11,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
-#include "common/base/errno_error.h"
-#include "common/base/file.h"
-#include "common/base/file_descriptor.h"
 #include "common/base/status_macros.h"
 #include "common/cluster/task_proto.h"
 #include "common/daemon/coordinator_contact.h"
+#include "common/daemon/daemon_folder.h"
 #include "common/daemon/sync_line.h"
 #include "common/daemon/task_book.h"
 #include "common/daemon/task_processes.h"
 #include "common/identity/caller.h"
-#include "common/rpc/incarnation.h"
 #include "common/rpc/service_client.h"
 
 namespace paceline {
@@ -39,15 +32,17 @@ constexpr absl::Duration kStartingLookInterval = absl::Milliseconds(5);
 constexpr absl::Duration kMessageInterval = absl::Milliseconds(20);
 // Messages on their way: news do not wait for the answer to earlier ones.
 constexpr int kMaxOpenMessages = 4;
-// From the signal to the end.
-constexpr absl::Duration kLeavingTime = absl::Seconds(25);
+// From the signal to the end, at least, if the coordinator is away and all
+// tasks have departed.
+constexpr absl::Duration kLeavingTimeAlone = absl::Seconds(3);
 
 v1::SyncRequest TraitsOf(const DaemonOptions& options, uint64_t incarnation,
-                         uint64_t home) {
+                         const DaemonFolder& folder) {
   v1::SyncRequest traits;
   traits.set_daemon(options.name);
   traits.set_incarnation(incarnation);
-  traits.set_home(home);
+  traits.set_home(folder.home());
+  traits.set_predecessor_left(folder.predecessor_left());
   traits.set_type(TaskToProto({options.place.type, 0}).type());
   traits.set_version(options.place.version);
   *traits.mutable_total() = options.total;
@@ -55,46 +50,17 @@ v1::SyncRequest TraitsOf(const DaemonOptions& options, uint64_t incarnation,
   return traits;
 }
 
-// Keeps a second daemon out of the folder while it is open.
-absl::StatusOr<FileDescriptor> LockFolder(const std::string& folder) {
-  RETURN_IF_ERROR(MakeDirectories(folder));
-  const std::string path = folder + "/daemon.lock";
-  FileDescriptor file(
-      open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-  if (!file.is_open()) return ErrnoError("cannot open", path);
-  if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        folder,
-        ": another daemon uses this folder; expected one of its own "
-        "(--work)"));
-  }
-  return file;
-}
-
-// The number that tells this daemon from another one of its name; it is in the
-// locked file.
-absl::StatusOr<uint64_t> HomeOf(const FileDescriptor& lock,
-                                const std::string& folder) {
-  uint64_t home = 0;
-  if (pread(lock.get(), &home, sizeof(home), 0) == sizeof(home) && home != 0) {
-    return home;
-  }
-  home = DrawIncarnation();
-  if (pwrite(lock.get(), &home, sizeof(home), 0) != sizeof(home)) {
-    return ErrnoError("cannot write", folder + "/daemon.lock");
-  }
-  return home;
-}
-
 class Daemon {
  public:
-  Daemon(const DaemonOptions& options, uint64_t incarnation, uint64_t home)
-      : client_(
+  Daemon(const DaemonOptions& options, uint64_t incarnation,
+         DaemonFolder& folder)
+      : folder_(folder),
+        client_(
             options.place.coordinator,
             std::make_shared<Caller>(TaskToProto({options.place.type, 0}),
                                      incarnation, options.secret, options.tls)),
         contact_(client_.description()),
-        book_(TraitsOf(options, incarnation, home)),
+        book_(TraitsOf(options, incarnation, folder)),
         processes_(options, client_),
         line_(client_) {}
 
@@ -139,7 +105,11 @@ class Daemon {
       return absl::OkStatus();
     }
     contact_.Succeeded();
-    if (actions->is_new_coordinator) processes_.CoordinatorChanged();
+    if (actions->is_new_coordinator) {
+      processes_.CoordinatorChanged();
+    } else if (!leave_by_.has_value()) {
+      folder_.SetHeard();
+    }
     for (const v1::TaskOrder& order : actions->start) processes_.Start(order);
     for (const HeldTask& task : actions->stop) {
       LOG(INFO) << task.ToString() << " is asked to end its job";
@@ -171,13 +141,23 @@ class Daemon {
     LOG(WARNING) << "a signal ends this daemon and its tasks; they have "
                  << kLeavingTime << ", and a second signal ends it at once";
     leave_by_ = MonotonicNow() + kLeavingTime;
+    leave_alone_by_ = MonotonicNow() + kLeavingTimeAlone;
     EndTasks(book_.Leave(MonotonicNow()));
     processes_.Leave();
   }
 
-  bool HasLeft() const {
-    return book_.HasToldAllEnds() || (book_.is_empty() && contact_.is_away()) ||
-           MonotonicNow() > *leave_by_;
+  // Whether there is nothing left to wait for. A coordinator that is away
+  // learns of departures from the next daemon in this folder; of other ends
+  // only from this one.
+  bool HasLeft() {
+    const absl::Time now = MonotonicNow();
+    const bool have_departed =
+        processes_.HaveDeparted() && book_.HaveDeparted();
+    if (have_departed) folder_.SetLeft();
+    const bool is_alone =
+        contact_.is_away() &&
+        (book_.is_empty() || (have_departed && now > leave_alone_by_));
+    return book_.HasToldAllEnds() || is_alone || now > *leave_by_;
   }
 
   void SendIfDue() {
@@ -191,10 +171,12 @@ class Daemon {
     line_.Send(message);
   }
 
+  DaemonFolder& folder_;
   ServiceClient client_;
   CoordinatorContact contact_;
   TaskBook book_;
   std::optional<absl::Time> leave_by_;
+  absl::Time leave_alone_by_;
   uint64_t last_sent_ = 0;
   absl::Time next_message_ = absl::InfinitePast();
   TaskProcesses processes_;
@@ -206,15 +188,17 @@ class Daemon {
 
 absl::Status RunDaemon(const DaemonOptions& options,
                        const std::function<bool()>& is_signalled) {
-  ASSIGN_OR_RETURN(const FileDescriptor lock, LockFolder(options.work_folder));
-  ASSIGN_OR_RETURN(const uint64_t home, HomeOf(lock, options.work_folder));
+  absl::StatusOr<DaemonFolder> folder =
+      DaemonFolder::Enter(options.work_folder, is_signalled);
+  if (absl::IsCancelled(folder.status())) return absl::OkStatus();
+  RETURN_IF_ERROR(folder.status());
   // Of two processes with a name the later one has the larger number.
   const auto incarnation =
       static_cast<uint64_t>(absl::ToUnixMicros(absl::Now()));
   LOG(INFO) << options.name << " is a daemon of the coordinator at "
             << options.place.coordinator << "; its folder is "
             << options.work_folder;
-  return Daemon(options, incarnation, home).Run(is_signalled);
+  return Daemon(options, incarnation, *folder).Run(is_signalled);
 }
 
 }  // namespace paceline

@@ -16,8 +16,9 @@ namespace paceline {
 
 // Runs a daemon until a signal: `is_signalled` says whether one has come since
 // the last call. Then its tasks are ended, and it returns OK once the
-// coordinator has their logs, outputs and ends, after 25 s, or at a second
-// signal. A coordinator that is not there is waited for: its tasks go on.
+// coordinator has their logs, outputs and ends, after 25 s (3 s if it is away
+// and no task runs), or at a second signal. A coordinator that is not there is
+// waited for: its tasks go on.
 //
 // Errors: FailedPrecondition if a later daemon has its name, or another process
 // uses its folder; that of a folder that cannot be made. Its tasks are killed.

@@ -165,6 +165,13 @@ std::vector<HeldTask> TaskBook::Leave(absl::Time now) {
   return EndAllBut({}, now + kLeavingGrace);
 }
 
+bool TaskBook::HaveDeparted() const {
+  return std::all_of(held_.begin(), held_.end(), [](const auto& entry) {
+    const auto& [task, held] = entry;
+    return !held.is_over || IsDeparture(task, held.end.exit_code);
+  });
+}
+
 bool TaskBook::HasToldAllEnds() const {
   return !has_news_ && last_taken_ >= newest_ &&
          std::all_of(held_.begin(), held_.end(),

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/base/exit_code.h"
 #include "common/cluster/task.h"
 #include "paceline/v1/queue.pb.h"
 
@@ -48,6 +49,13 @@ struct TaskEnd {
   std::optional<v1::Usage> usage = std::nullopt;
   std::string lost_outputs = "";
 };
+
+// Whether a task with this exit code ended since it was asked to leave. Tasks
+// that the leader ends as it leaves end well.
+inline bool IsDeparture(const HeldTask& task, int exit_code) {
+  return exit_code == kRestart || exit_code == kTerminated ||
+         exit_code == kStopped || (exit_code == kSuccess && !task.is_leader());
+}
 
 // Time from SIGTERM to SIGKILL.
 inline constexpr absl::Duration kTaskGrace = absl::Seconds(30);
@@ -97,6 +105,8 @@ class TaskBook {
   std::vector<HeldTask> Leave(absl::Time now);
   // Whether all tasks are over, and the coordinator knows.
   bool HasToldAllEnds() const;
+  // Whether all that are over ended since they were asked to leave.
+  bool HaveDeparted() const;
   bool is_empty() const { return held_.empty(); }
 
  private:

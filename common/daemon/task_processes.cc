@@ -123,6 +123,16 @@ std::vector<TaskProcesses::Event> TaskProcesses::Poll() {
   return events;
 }
 
+bool TaskProcesses::HaveDeparted() const {
+  return std::all_of(processes_.begin(), processes_.end(),
+                     [](const auto& each) {
+                       const auto& [task, process] = each;
+                       return !process.child.has_value() ||
+                              (process.exit_code.has_value() &&
+                               IsDeparture(task, *process.exit_code));
+                     });
+}
+
 bool TaskProcesses::is_starting() const {
   return std::any_of(
       processes_.begin(), processes_.end(), [](const auto& each) {

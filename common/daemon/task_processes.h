@@ -58,6 +58,9 @@ class TaskProcesses {
   // checkpoint, and the resolver.
   std::vector<Event> Poll();
 
+  // Whether no process runs, and each that did ended since it was asked to
+  // leave.
+  bool HaveDeparted() const;
   // Whether a task waits for its files, or for its leader's port: look again
   // soon.
   bool is_starting() const;

@@ -46,10 +46,10 @@ std::vector<HeldTask> TasksOf(const Daemon& daemon, State& state) {
   return held;
 }
 
-void LoseTasks(const Daemon& daemon, absl::string_view why, absl::Time now,
-               State& state) {
+void LoseTasks(const Daemon& daemon, int exit_code, absl::string_view why,
+               absl::Time now, State& state) {
   for (const HeldTask& held : TasksOf(daemon, state)) {
-    state.TaskOver(*held.job, *held.placement, kUnseenExitCode, why, now);
+    state.TaskOver(*held.job, *held.placement, exit_code, why, now);
   }
 }
 
@@ -88,10 +88,16 @@ absl::Status CheckHasName(const Daemon& daemon,
       ": another daemon of this name is there; expected another --name"));
 }
 
-// A later incarnation takes the place of the one that the books know.
+// A later incarnation takes the place of the one that the books know. If that
+// was asked to leave while the coordinator was away, its tasks have departed;
+// only the next daemon in its folder knows.
 void BeginIncarnation(const v1::SyncRequest& request, absl::Time now,
                       Daemon& daemon, State& state) {
-  LoseTasks(daemon, "its daemon was started anew", now, state);
+  const bool has_left =
+      request.predecessor_left() && request.home() == daemon.home;
+  daemon.is_leaving |= has_left;
+  LoseTasks(daemon, has_left ? kRestart : kUnseenExitCode,
+            "its daemon was started anew", now, state);
   TakeTraits(request, daemon);
   daemon.sequence = 0;
   daemon.strays.clear();
@@ -248,7 +254,7 @@ void JobQueue::Tick(absl::Time now) {
       daemon.is_lost = true;
       daemon.strays.clear();
       state.should_schedule = true;
-      LoseTasks(daemon,
+      LoseTasks(daemon, kUnseenExitCode,
                 absl::StrCat("its daemon was silent for ",
                              absl::FormatDuration(
                                  absl::Trunc(silence, absl::Seconds(1)))),

@@ -125,6 +125,32 @@ TEST_F(ServiceFailureTest, AJobGoesOnWithoutTheCoordinator) {
   EXPECT_EQ(service_.Describe(id).value("starts", 0), 1);
 }
 
+// As README says: `kill %1 %2 %3`, and the same commands again.
+TEST_F(ServiceFailureTest, AJobGoesOnAfterTheWholeServiceWasEnded) {
+  Process ps = service_.StartDaemon("ps_server", "ps-daemon");
+  Process worker = service_.StartDaemon("worker", "worker-daemon");
+  ASSERT_TRUE(MembersAre(2)) << ps.Errors() << worker.Errors();
+  const std::string id = Submit({"--set", "epochs=100000"});
+  ASSERT_TRUE(HasTrained(id));
+  service_.KillCoordinator();
+  ps.Signal(SIGTERM);
+  worker.Signal(SIGTERM);
+  // While nobody hears them.
+  EXPECT_EQ(ps.Wait(kJobLimit), 0) << ps.Errors();
+  EXPECT_EQ(worker.Wait(kJobLimit), 0) << worker.Errors();
+  service_.StartCoordinator();
+  const Process next_ps = service_.StartDaemon("ps_server", "ps-daemon");
+  const Process next = service_.StartDaemon("worker", "worker-daemon");
+  EXPECT_TRUE(WaitUntil(kJobLimit,
+                        [&] {
+                          const nlohmann::json job = service_.Describe(id);
+                          return job.value("starts", 0) == 2 &&
+                                 job.value("state", "") == "RUNNING";
+                        }))
+      << service_.Describe(id) << next_ps.Errors() << next.Errors();
+  EXPECT_EQ(service_.Describe(id).value("failures", 1), 0);
+}
+
 TEST_F(ServiceFailureTest, AnAsynchronousJobOutlivesTheDaemonOfAWorker) {
   const Process ps = service_.StartDaemon("ps_server", "ps-daemon");
   const Process first = service_.StartDaemon("worker", "first", 1);

@@ -238,6 +238,70 @@ TEST_F(DaemonTest, ASignalEndsTasksAndTellsTheirEnds) {
   EXPECT_EQ(books_.logs["worker-0"], "hello\nbye\n");
 }
 
+// As if a signal ended the coordinator and its daemons at once. A leader that
+// leaves tells its tasks that the job has ended.
+TEST_F(DaemonTest, OneThatLeavesAloneHasItsSuccessorTell) {
+  WriteProgram("coordinator",
+               "trap 'exit 138' TERM\n"
+               "echo begins; while true; do sleep 0.05; done\n");
+  WriteProgram("worker",
+               "trap 'exit 0' TERM\n"
+               "echo begins; while true; do sleep 0.05; done\n");
+  absl::Time left;
+  const absl::Status status = RunWith([&] {
+    SetOrders({Order(kLeader), Order(kWorker)});
+    Await("the task", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return books_.logs.contains("worker-0") && books_.logs.contains("leader");
+    });
+    {
+      MutexLock lock(books_.mutex);
+      EXPECT_FALSE(books_.last.predecessor_left());
+    }
+    server_.reset();
+    left = MonotonicNow();
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  // Not the 25 s for other ends; the sanitizers are slow.
+  EXPECT_LT(MonotonicNow() - left, absl::Seconds(15));
+  {
+    MutexLock lock(books_.mutex);
+    books_.last.Clear();
+    books_.orders.clear();
+  }
+  StartServer(options_.place.coordinator);
+  const absl::Status next = RunWith([&] {
+    Await("the next daemon", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return books_.last.predecessor_left();
+    });
+  });
+  EXPECT_TRUE(next.ok()) << next;
+}
+
+// The success of a job is no departure: it waits for the coordinator.
+TEST_F(DaemonTest, OneThatLeavesWithASuccessTellsItItself) {
+  WriteProgram("coordinator",
+               "trap 'exit 0' TERM\n"
+               "echo begins; while true; do sleep 0.05; done\n");
+  std::thread coordinator;
+  const absl::Status status = RunWith([&] {
+    SetOrders({Order(kLeader)});
+    Await("the task", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return books_.logs.contains("leader");
+    });
+    server_.reset();
+    coordinator = std::thread([&] {
+      absl::SleepFor(absl::Seconds(6));
+      StartServer(options_.place.coordinator);
+    });
+  });
+  coordinator.join();
+  EXPECT_TRUE(status.ok()) << status;
+  MutexLock lock(books_.mutex);
+  ASSERT_NE(Report(kLeader), nullptr);
+  EXPECT_EQ(Report(kLeader)->state(), v1::TASK_STATE_OVER);
+  EXPECT_EQ(Report(kLeader)->exit_code(), 0);
+}
+
 TEST_F(DaemonTest, TasksGoOnWithoutTheCoordinatorAndUnderItsNextProcess) {
   WriteProgram("worker",
                "trap 'exit 138' TERM\n"
@@ -383,19 +447,6 @@ TEST_F(DaemonTest, ALaterDaemonOfItsNameEndsIt) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr(absl::StrCat("the coordinator at ",
                                      options_.place.coordinator)));
-}
-
-TEST_F(DaemonTest, TwoDaemonsDoNotShareAFolder) {
-  absl::Status second;
-  const absl::Status first = RunWith([&] {
-    Await("the first", [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-      return books_.last.sequence() > 0;
-    });
-    second = RunDaemon(options_, [] { return true; });
-  });
-  EXPECT_TRUE(first.ok()) << first;
-  EXPECT_EQ(second.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(second.message()), HasSubstr("another daemon"));
 }
 
 }  // namespace

@@ -247,6 +247,37 @@ TEST_F(JobQueueTest, ADaemonThatIsStartedAnewHasLostItsTasks) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+// The coordinator was away as the daemon left.
+TEST_F(JobQueueTest, AJobWhoseDaemonLeftUnheardIsQueuedWithoutAFailure) {
+  const std::string id = Run(JobOf(1, 1));
+  v1::SyncRequest& message = messages_["a"];
+  message.set_incarnation(2);
+  message.set_predecessor_left(true);
+  message.set_sequence(0);
+  message.clear_tasks();
+  EXPECT_EQ(Sync("a").orders_size(), 0);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(queue_->FindJob(id)->failures(), 0);
+  // The new one does not leave.
+  Pass(absl::Seconds(11));
+  Follow("a");
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_STARTING);
+}
+
+// What another folder tells is of other daemons.
+TEST_F(JobQueueTest, AJobWhoseDaemonCrashedIsNoDepartureOfAnotherFolder) {
+  const std::string id = Run(JobOf(1, 1));
+  Pass(absl::Seconds(20));
+  v1::SyncRequest other = Message("a", 4);
+  other.set_incarnation(2);
+  other.set_home(7);
+  other.set_predecessor_left(true);
+  other.clear_tasks();
+  ASSERT_TRUE(queue_->Sync(other, now_).ok());
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(queue_->FindJob(id)->failures(), 1);
+}
+
 TEST_F(JobQueueTest, AnotherDaemonOfTheNameWaitsUntilTheFirstIsGone) {
   const std::string id = Run(JobOf(1, 1));
   v1::SyncRequest other = Message("a", 4);
