@@ -170,11 +170,13 @@ const FieldTable<Exec>& Exec::Fields() {
       "`PACELINE_COORDINATOR`; `coordinator run` gives it all.",
       {Required("command", &Exec::command,
                 "The program, found by PATH before training begins, and its "
-                "arguments; no shell."),
+                "arguments; no shell. It runs in the folder where the leader "
+                "was started, which relative paths are of."),
        Optional(
            "on", &Exec::on,
            "The events, Keras' names without `on_`. `train_begin`, "
-           "`train_end`: once in a run, or in a phase of it; the latter before "
+           "`train_end`: once in a run, or in a phase of it; the latter with "
+           "the logs of the run's last epoch, before "
            "`data.test` is evaluated. `epoch_begin`: before a step of the "
            "epoch is handed out. `epoch_end`: after its validation. "
            "`test_begin`, `test_end`: around a validation. Workers report "
@@ -301,10 +303,11 @@ void Exec::EpochEnded(EpochEnd& end, Decision& decision) {
        {"learning_rate", RateInUse(end.learning_rate, decision)},
        {"logs", ToJson(end.logs)}},
       decision);
+  last_logs_ = end.logs;
 }
 
 void Exec::TrainingEnded(Decision& decision) {
-  Run(ExecEvent::kTrainEnd, {{"logs", ToJson({})}}, decision);
+  Run(ExecEvent::kTrainEnd, {{"logs", ToJson(last_logs_)}}, decision);
 }
 
 void Exec::Run(ExecEvent event, const ordered_json& about, Decision& decision) {

@@ -87,6 +87,8 @@ class Exec final : public Callback {
   // Where it is in the job.
   std::string where_;
   bool has_rate_schedule_ = false;
+  // Of the last epoch that has ended in this run.
+  Logs last_logs_;
   // The events of batches whose program has not answered.
   std::set<ExecEvent> open_;
   // Steps of the epoch and of the validation that have ended since the last

@@ -170,7 +170,11 @@ struct Codec<std::vector<M>> {
     for (const M& element : m) list.push_back(Codec<M>::Write(element));
     return list;
   }
-  static std::string Type() { return "list of " + Codec<M>::Type() + "s"; }
+  static std::string Type() {
+    const std::string type = Codec<M>::Type();
+    // Names of values, as of an enum, have no plural.
+    return "list of " + type + (type.ends_with('`') ? "" : "s");
+  }
   static void VisitFiles(std::vector<M>& m, const Path& path,
                          FileVisitor visit) requires HoldsFiles<M> {
     for (size_t i = 0; i < m.size(); ++i) {

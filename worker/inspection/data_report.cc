@@ -86,10 +86,8 @@ class SetReader {
     const int64_t values = std::max<int64_t>(ValuesOf(model.inputs), 1);
     const int64_t bounded =
         std::clamp<int64_t>(kReportedValues / values, 1, kReportedExamples);
-    // Of a set that an epoch passes over several times, one pass.
     report_.counted =
-        std::min({epoch, report_.examples_per_pass,
-                  request.examples > 0 ? request.examples : bounded});
+        std::min(epoch, request.examples > 0 ? request.examples : bounded);
     // Only the buffers are smaller: a batch is a range of the epoch's order.
     const auto example_bytes = static_cast<int64_t>(
         (values + ValuesOf(model.outputs)) * sizeof(float));

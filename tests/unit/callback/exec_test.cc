@@ -94,7 +94,9 @@ TEST(Exec, GetsEachEventOnALine) {
                           "\"val_loss\":3.0}}\n"));
   const std::vector<RunCommand> last = RunsOf(list->TrainingEnded());
   ASSERT_EQ(last.size(), 1);
-  EXPECT_EQ(last[0].input, "{\"event\":\"train_end\",\"logs\":{}}\n");
+  EXPECT_EQ(last[0].input,
+            "{\"event\":\"train_end\",\"logs\":{\"loss\":2.0,"
+            "\"val_loss\":3.0}}\n");
   EXPECT_THAT(last[0].command, ElementsAre("python3", "ask.py"));
   EXPECT_EQ(last[0].timeout, absl::Seconds(60));
   EXPECT_EQ(last[0].callback, 1);
