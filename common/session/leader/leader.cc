@@ -181,7 +181,9 @@ absl::StatusOr<std::unique_ptr<Leader>> Leader::Start(LeaderOptions options) {
                                         : options.job_fingerprint;
   session_options.cluster = options.cluster;
   session_options.connects_only = options.connects_only;
-  session_options.places_once = options.is_placed_by_queue;
+  // Without TF_CONFIG only this process, or a queue, starts tasks.
+  session_options.places_once =
+      options.is_placed_by_queue || options.cluster.tasks.empty();
   session_options.evaluate_checkpoint = options.evaluate_checkpoint;
   session_options.learning_rate = [optimizer](int64_t iterations) {
     return optimizer->StepAfter(iterations).learning_rate;

@@ -103,7 +103,10 @@ void Session::State::LeaveWithError(Place* place, const absl::Status& error,
   const bool only_itself =
       place->rank >= 0 && !NeedsEveryWorker() &&
       (never_worked || replaced || absl::IsCancelled(error));
-  if (!only_itself) End(Annotate(error, place->Name()), place->id, now);
+  const bool waits_in_vain = !flow.started() && options.places_once;
+  if (!only_itself || waits_in_vain) {
+    End(Annotate(error, place->Name()), place->id, now);
+  }
   Lose(place, absl::StrCat("left: ", CodeAndMessage(error)), now);
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "common/limits.h"
@@ -17,6 +18,7 @@ namespace paceline {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class SessionStartTest : public SessionTest {};
@@ -71,6 +73,28 @@ TEST_F(SessionStartTest, ALossBeforeTheStartEndsAJobThatIsPlacedOnce) {
     EXPECT_THAT(Message(ended), HasSubstr("before the job started"));
     incarnations_.clear();
   }
+}
+
+// And nothing else is told: nobody can take its place.
+TEST_F(SessionStartTest, AJobThatIsPlacedOnceEndsByTheErrorOfAWorker) {
+  options_.places_once = true;
+  Create();
+  ASSERT_TRUE(Register(kWorker0).ok());
+  ASSERT_TRUE(Register(kWorker1).ok());
+  const absl::Status changed =
+      absl::AbortedError("data.train.cache: the files changed");
+  ASSERT_TRUE(Leave(kWorker0, changed).ok());
+  ASSERT_TRUE(Leave(kWorker1, changed).ok());
+  std::vector<std::string> ends;
+  for (const Action& action : session_->TakeActions()) {
+    EXPECT_FALSE(std::holds_alternative<Notice>(action));
+    if (const auto* ended = std::get_if<Ended>(&action)) {
+      ends.emplace_back(ended->status.message());
+      EXPECT_EQ(ended->status.code(), absl::StatusCode::kAborted);
+    }
+  }
+  EXPECT_THAT(ends, ElementsAre("worker-0 at host-a:1: data.train.cache: the "
+                                "files changed"));
 }
 
 TEST_F(SessionStartTest, TheStartAwaitsTheLeader) {
