@@ -9,6 +9,9 @@ namespace {
 
 constexpr absl::Duration kDrawInterval = absl::Milliseconds(50);
 constexpr absl::Duration kRecordInterval = absl::Milliseconds(200);
+// Steps are heard of a heartbeat (250 ms) after they were taken, at most; four
+// of them are long enough to divide by.
+constexpr absl::Duration kTimedLongEnough = absl::Seconds(1);
 
 v1::Verbose VerboseOf(const v1::Job& job, const std::ostream* out,
                       bool is_terminal) {
@@ -112,7 +115,9 @@ EpochProgress ProgressBar::ProgressOf(int64_t steps_done,
 
 double ProgressBar::StepTime(int64_t steps_done) const {
   const absl::Time now = clock_();
-  if (first_steps_ && steps_done > *first_steps_) {
+  if (first_steps_ && steps_done > *first_steps_ &&
+      (*first_steps_ == steps_at_start_ + 1 ||
+       now - first_time_ >= kTimedLongEnough)) {
     return absl::ToDoubleSeconds(now - first_time_) /
            static_cast<double>(steps_done - *first_steps_);
   }

@@ -4,8 +4,10 @@
 // (verbose: 0).
 //
 // Steps arrive with heartbeats, several at a time. Keras excludes the first
-// step from the time per step of a bar; this bar excludes the steps of the
-// first heartbeat.
+// step from the time per step of a bar. So does this bar if it hears of it
+// alone; else it excludes the steps of the first heartbeat, once those after it
+// have taken long enough: until then most of the time that they took may have
+// passed before that heartbeat. A line (verbose: 2) has the time of all steps.
 #ifndef PACELINE_COMMON_SESSION_LEADER_PROGRESS_BAR_H_
 #define PACELINE_COMMON_SESSION_LEADER_PROGRESS_BAR_H_
 

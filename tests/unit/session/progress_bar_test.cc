@@ -179,6 +179,23 @@ TEST(ProgressBarTest, LeavesTheTimeBeforeTheFirstJumpOut) {
   EXPECT_THAT(out.str(), HasSubstr("\x1b[1m150s\x1b[0m 1s/step\n"));
 }
 
+// Of 70 steps of 0.1 ms most are reported together, and the others at once
+// after them.
+TEST(ProgressBarTest, DividesNoMomentByTheStepsOfAHeartbeat) {
+  std::ostringstream out;
+  absl::Time now = kStart;
+  ProgressBar bar(&out, /*is_terminal=*/true, MakeJob(1), nullptr,
+                  [&] { return now; });
+  bar.BeginEpoch(0);
+  now += absl::Microseconds(6970);
+  bar.Update({v1::PHASE_TRAIN, 0, 64, 70, {}});
+  now += absl::Microseconds(30);
+  EpochRecord record;
+  record.steps = 70;
+  bar.EndEpoch(record);
+  EXPECT_THAT(out.str(), HasSubstr("\x1b[1m0s\x1b[0m 100us/step\n"));
+}
+
 TEST(ProgressBarTest, IgnoresWhatIsNotItsEpoch) {
   std::ostringstream out;
   ProgressBar bar(&out, /*is_terminal=*/true, MakeJob(1));
