@@ -89,6 +89,10 @@ const FieldTable<ImagesSource>& FieldsOf(const ImagesSource*) {
   return table;
 }
 
+bool IsInOrderOfClasses(const ImagesSource& source) {
+  return !source.validation_split || !source.shuffle;
+}
+
 absl::StatusOr<std::unique_ptr<const DataSource>> OpenImagesSource(
     const ImagesSource& source, Contents contents) {
   ASSIGN_OR_RETURN(ImageList list,

@@ -42,6 +42,8 @@ struct ImagesSource : ImageOptions {
 const FieldTable<ImagesSource>& FieldsOf(const ImagesSource*);
 
 inline bool HasSampleWeight(const ImagesSource& /*source*/) { return false; }
+// Whether all images of a class come before those of the next.
+bool IsInOrderOfClasses(const ImagesSource& source);
 
 // Lists the files. Images are decoded when they are read: errors then name the
 // file, and say where it is damaged. Errors are those of ImageList, and

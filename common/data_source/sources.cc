@@ -188,6 +188,12 @@ bool IsStream(const v1::Dataset& dataset) {
       [&dataset](const Source& source) { return source.is_stream(dataset); });
 }
 
+bool IsInOrderOfClasses(const v1::Dataset& dataset) {
+  const std::optional<ImagesSource> images =
+      ReadOther<ImagesSource>(dataset).value_or(std::nullopt);
+  return images && IsInOrderOfClasses(*images);
+}
+
 bool HasSampleWeight(const v1::Dataset& dataset) {
   return std::any_of(Sources().begin(), Sources().end(),
                      [&dataset](const Source& source) {

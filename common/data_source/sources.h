@@ -32,6 +32,10 @@ v1::Dataset SourceOnly(const v1::Dataset& dataset);
 // Whether the data set is read sequentially, so that it cannot be shuffled.
 bool IsStream(const v1::Dataset& dataset);
 
+// Whether the source says that all examples of a class come before those of the
+// next, so that what is taken from the end has the last classes alone.
+bool IsInOrderOfClasses(const v1::Dataset& dataset);
+
 // Whether the data set says how much each example counts.
 bool HasSampleWeight(const v1::Dataset& dataset);
 

@@ -129,6 +129,14 @@ absl::Status CheckData(const v1::Job& job) {
                          "excludes data.validation; expected one of them");
     }
   }
+  if (data.validation_split() > 0 && IsInOrderOfClasses(data.train())) {
+    return ConfigError(
+        path.Key("validation_split"),
+        "takes the end of `train`, where a folder of images has its last "
+        "classes alone; expected `validation_split`, `subset: training` and a "
+        "`seed` in train.images, and a `validation` with the same images and "
+        "`subset: validation`");
+  }
   if (data.has_test()) {
     RETURN_IF_ERROR(CheckEvaluated(data.test(), path.Key("test")));
   }

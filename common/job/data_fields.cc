@@ -210,7 +210,10 @@ const FieldTable<Data>& FieldsOf(const Data*) {
        Optional("validation_split",
                 Scalar(&Data::validation_split, &Data::set_validation_split),
                 Within(0, 1),
-                "Share of `train`, taken from its end, that validates."),
+                "Share of `train`, taken from its end, that validates, as in "
+                "Keras' `fit`: data that is sorted by class has its last "
+                "classes there. So `images` is refused, unless its own "
+                "`validation_split`, which shuffles by a seed, came before."),
        Optional("test",
                 Inner(&Data::has_test, &Data::test, &Data::mutable_test),
                 "Evaluated once, at the end.")});

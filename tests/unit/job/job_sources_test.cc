@@ -17,6 +17,7 @@ namespace paceline {
 namespace {
 
 using ::google::protobuf::util::MessageDifferencer;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -338,6 +339,27 @@ TEST(JobSources, MayBeAFolderOfImages) {
                 ElementsAre(Pair("data.train.images.folder", "/jobs/pets/")));
     ExpectReadAgain(*job);
   }
+}
+
+// The end of such a folder has the last class alone.
+TEST(JobSources, ImagesHaveSplitsOfTheirOwn) {
+  const auto split = [](const std::string& more) {
+    return ReadWithSource(absl::StrCat("images: {folder: pets, image_size: 160",
+                                       more, "}\n  validation_split: 0.25"))
+        .status();
+  };
+  for (const char* sorted :
+       {"", ", seed: 1",
+        ", validation_split: 0.5, subset: training, shuffle: false"}) {
+    const absl::Status status = split(sorted);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << sorted;
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr("10: data.validation_split: takes the end"),
+                      HasSubstr("`subset: training`")));
+  }
+  const absl::Status shuffled =
+      split(", validation_split: 0.5, subset: training, seed: 1");
+  EXPECT_TRUE(shuffled.ok()) << shuffled;
 }
 
 TEST(JobSources, AreRefusedWhereTheyAreMalformed) {
