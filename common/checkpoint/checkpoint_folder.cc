@@ -140,6 +140,12 @@ absl::StatusOr<std::vector<std::string>> ListCheckpoints(
 }
 
 absl::StatusOr<std::string> FindLatestCheckpoint(const std::string& directory) {
+  std::error_code error;
+  if (fs::is_regular_file(directory, error)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        directory,
+        ": is a file; expected a checkpoint, or a folder of checkpoints"));
+  }
   ASSIGN_OR_RETURN(std::vector<std::string> candidates,
                    ListCheckpoints(directory));
   if (HasManifest(directory)) candidates.push_back(directory);

@@ -25,8 +25,9 @@ absl::Status CheckCheckpointName(absl::string_view name);
 
 // The path of the latest complete checkpoint in `directory`, or `directory`
 // itself if it is a checkpoint. Skips folders without a manifest. NotFound if
-// there is none. An unusable manifest is an error (see ReadManifest), since
-// only the user may decide to resume from an older checkpoint.
+// there is none, InvalidArgument if `directory` is a file. An unusable manifest
+// is an error (see ReadManifest), since only the user may decide to resume from
+// an older checkpoint.
 absl::StatusOr<std::string> FindLatestCheckpoint(const std::string& directory);
 
 // The paths of all complete checkpoints in `directory`, the oldest first; none

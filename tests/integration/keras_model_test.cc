@@ -169,6 +169,13 @@ TEST(KerasModelTest, ExportWritesWhatTheRunWrote) {
   ExpectSuccess(job.Coordinator(
       {"export", job.output_dir() + "/checkpoint", "--output", onnx}));
   EXPECT_THAT(ReadText(onnx), HasSubstr("dense_1/MatMul"));
+  const std::string unknown = job.folder() / "w.pb";
+  Process refused = job.Coordinator(
+      {"export", job.output_dir() + "/checkpoint", "--output", unknown});
+  ExpectExit(refused, 2);
+  EXPECT_THAT(refused.Errors(),
+              HasSubstr("w.pb: its suffix is of no format; expected .keras"));
+  EXPECT_FALSE(std::filesystem::exists(unknown));
   // The archive's members are stored as they are.
   EXPECT_NE(ReadText(weights), "");
   EXPECT_NE(ReadText(job.output_dir() + "/model.keras").find(ReadText(weights)),

@@ -23,6 +23,8 @@ namespace {
 
 // Pause between two attempts to register.
 constexpr absl::Duration kRegisterPause = absl::Milliseconds(50);
+// Between two lines in the log about a leader that is not there yet.
+constexpr absl::Duration kWaitLogInterval = absl::Seconds(10);
 
 }  // namespace
 
@@ -67,6 +69,7 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Join(MemberOptions options) {
   // What the error says: why there was no connection, if that is known, rather
   // than that the last attempt had no time left.
   absl::Status reason;
+  absl::Time next_log = MonotonicNow() + kWaitLogInterval;
   while (true) {
     absl::StatusOr<v1::RegisterResponse> response = member->client_.Register(
         request,
@@ -89,6 +92,11 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Join(MemberOptions options) {
       return absl::DeadlineExceededError(absl::StrCat(
           "could not register within ", absl::FormatDuration(start_timeout),
           "; at last: ", reason.message()));
+    }
+    if (MonotonicNow() >= next_log) {
+      LOG(WARNING) << "waiting for " << member->client_.description() << ": "
+                   << reason.message();
+      next_log = MonotonicNow() + kWaitLogInterval;
     }
     absl::SleepFor(kRegisterPause);
   }

@@ -1,5 +1,10 @@
 #include "common/checkpoint/checkpoint_folder.h"
 
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
 #include "gmock/gmock.h"
 #include "tests/unit/checkpoint/checkpoint_fixture.h"
 
@@ -19,6 +24,17 @@ class CheckpointFolderTest : public CheckpointTest {
     return names;
   }
 };
+
+TEST_F(CheckpointFolderTest, AFileIsNoCheckpoint) {
+  const std::string file = directory_ + "/model.keras";
+  std::filesystem::create_directories(directory_);
+  std::ofstream(file) << "zip";
+  const absl::Status status = FindLatestCheckpoint(file).status();
+  EXPECT_EQ(status,
+            absl::InvalidArgumentError(
+                file + ": is a file; expected a checkpoint, or a folder of "
+                       "checkpoints"));
+}
 
 TEST_F(CheckpointFolderTest, NoFolderIsWrittenIntoTwice) {
   EXPECT_EQ(*CreateCheckpointFolder(directory_ + "/new", 938),
