@@ -109,9 +109,9 @@ struct BatchEnd {
   int64_t count = 1;
   // Steps of the job so far.
   int64_t steps = 0;
-  // The means from the epoch's begin to this step, sorted by key. They are over
-  // all replicas that take each step together; over the examples reported so
-  // far, if workers are asynchronous.
+  // The means from the epoch's begin to this step, sorted by key. If replicas
+  // take each step together, they are over all replicas. If workers are
+  // asynchronous, they are over the examples reported so far.
   Logs logs;
   // Of the next step.
   double learning_rate = 0;

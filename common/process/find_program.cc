@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -31,10 +33,11 @@ absl::Status FindProgram(const std::string& name,
     return absl::NotFoundError(
         "there is no such program that this user may execute");
   }
-  std::string path = kDefaultPath;
-  for (const std::string& entry : environment) {
-    if (absl::StartsWith(entry, kPath)) path = entry.substr(kPath.size());
-  }
+  const auto entry = std::find_if(
+      environment.begin(), environment.end(),
+      [](const std::string& each) { return absl::StartsWith(each, kPath); });
+  const std::string path =
+      entry == environment.end() ? kDefaultPath : entry->substr(kPath.size());
   for (const absl::string_view folder : absl::StrSplit(path, ':')) {
     // An empty one is the working folder.
     if (CanExecute(absl::StrCat(folder.empty() ? "." : folder, "/", name))) {

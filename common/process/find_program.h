@@ -9,9 +9,10 @@
 
 namespace paceline {
 
-// Looks for the program as execvp does: a name without a slash in the folders
-// of the PATH of `environment`, whose entries are "NAME=value". NotFound, which
-// says where it was looked for, if this user can execute none. Reads folders.
+// Looks for the program as execvp does in a process with this `environment`,
+// whose entries are "NAME=value": a name without a slash in the folders of the
+// first PATH, which is the one that getenv returns. NotFound, which says where
+// it was looked for, if this user can execute none. Reads folders.
 absl::Status FindProgram(const std::string& name,
                          const std::vector<std::string>& environment);
 

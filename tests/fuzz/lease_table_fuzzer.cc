@@ -24,6 +24,7 @@ void Check(const LeaseTable& table) {
         totals.skipped_examples <= totals.examples)
       << totals.skipped_examples;
   CHECK(0 <= totals.steps && 0 <= table.OpenSteps()) << totals.steps;
+  CHECK_LE(table.CommonTotals().steps, totals.steps);
 }
 
 }  // namespace
@@ -33,8 +34,10 @@ void Fuzz(FuzzInput input) {
   options.batch_size = 1 + input.Below(20);
   options.batches_at_once = 1 + input.Below(4);
   options.workers_per_lease = input.Below(2) == 0 ? 1 : 2;
+  options.finds_common_steps = true;
   const std::vector<LoggedMetric> metrics = FuzzMetrics();
   options.state_size = StateSize(metrics);
+  options.reported_size = ReportedSize(metrics);
   const ExampleRange all = {0, kExamples};
   LeaseTable table(options, {&all, 1}, PassTotals());
   while (!input.is_empty()) {

@@ -2,14 +2,16 @@
 // disk of its output fills up. There is one error, the last checkpoint is good,
 // and the job goes on from it once the cause is gone.
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mount.h>
 
 #include <filesystem>
+#include <fstream>
+#include <ostream>
 #include <string>
 #include <vector>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -27,6 +29,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 // The lines of an output that tell an error.
@@ -47,6 +50,7 @@ void ExpectGoesOn(const SmallJob& job, std::vector<std::string> arguments) {
   Process run = job.Run(arguments);
   EXPECT_EQ(run.Wait(kJobLimit), 0) << run.Errors();
   const std::vector<double> numbers = Column(job.Result(), "epoch");
+  EXPECT_THAT(run.Errors(), Not(HasSubstr("lost; the last because")));
   ASSERT_THAT(numbers, SizeIs(epochs + 2));
   for (size_t epoch = 0; epoch < numbers.size(); ++epoch) {
     EXPECT_EQ(numbers[epoch], epoch);
@@ -138,15 +142,43 @@ TEST(DataFailureTest, AnArrayIsCut) {
   ExpectGoesOn(job, arguments);
 }
 
+// A disk of 1 MiB for the output of a job.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const SmallJob& job) : path_(job.output_dir()) {
+    fs::create_directory(path_);
+    if (mount("none", path_.c_str(), "tmpfs", 0, "size=1m") != 0) {
+      obstacle_ = absl::StrCat("no file system of its own: ", strerror(errno));
+    }
+  }
+  ~SmallDisk() {
+    if (obstacle_.empty()) umount2(path_.c_str(), MNT_DETACH);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+  // Why there is none; "": there is one.
+  const std::string& obstacle() const { return obstacle_; }
+
+  void Fill() const {
+    std::ofstream filler(path_ + "/filler");
+    const std::string block(1024, 'x');
+    while (filler << block << std::flush) {
+    }
+  }
+  void Enlarge() const {
+    EXPECT_EQ(mount("none", path_.c_str(), "tmpfs", MS_REMOUNT, "size=64m"), 0);
+  }
+
+ private:
+  const std::string path_;
+  std::string obstacle_;
+};
+
 TEST(DataFailureTest, TheDiskOfTheOutputIsFull) {
   const SmallJob job;
-  fs::create_directory(job.output_dir());
-  if (mount("none", job.output_dir().c_str(), "tmpfs", 0, "size=1m") != 0) {
-    GTEST_SKIP() << "no file system of its own: " << strerror(errno);
-  }
-  const absl::Cleanup unmount = [&job] {
-    umount2(job.output_dir().c_str(), MNT_DETACH);
-  };
+  const SmallDisk disk(job);
+  if (!disk.obstacle().empty()) GTEST_SKIP() << disk.obstacle();
   const std::vector<std::string> arguments = {
       "--set", "checkpoint={every_epochs: 1, keep: 1000}"};
   std::vector<std::string> many = arguments;
@@ -167,10 +199,28 @@ TEST(DataFailureTest, TheDiskOfTheOutputIsFull) {
     if (absl::StrContains(line, "a checkpoint was not written")) ++notices;
   }
   EXPECT_EQ(notices, 1) << run.Errors();
-  ASSERT_EQ(
-      mount("none", job.output_dir().c_str(), "tmpfs", MS_REMOUNT, "size=64m"),
-      0);
+  EXPECT_THAT(run.Errors(), Not(HasSubstr("lost; the last because")))
+      << "the error tells of them";
+  disk.Enlarge();
   ExpectGoesOn(job, arguments);
+}
+
+// The job fails by the disk, since a stop is no failure.
+TEST(DataFailureTest, TheDiskIsFullWhenAJobIsStopped) {
+  const SmallJob job;
+  const SmallDisk disk(job);
+  if (!disk.obstacle().empty()) GTEST_SKIP() << disk.obstacle();
+  Process run = job.Run({"--set", "checkpoint=null", "--set", "epochs=100000"});
+  ASSERT_TRUE(WaitForEpochs(run, 1)) << run.Errors();
+  disk.Fill();
+  run.Signal(SIGINT);
+  EXPECT_EQ(run.Wait(kFailureLimit), 1) << run.Errors();
+  EXPECT_THAT(ErrorLines(run),
+              ElementsAre(HasSubstr("stopped by a signal"),
+                          AllOf(HasSubstr("cannot write "),
+                                HasSubstr("No space left on device"),
+                                Not(HasSubstr("has trained")))))
+      << run.Errors();
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 // Strategy multi_worker_mirrored: workers sum their gradients, nobody else
 // holds variables.
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/integration/harness/hand_started_cluster.h"
@@ -71,27 +74,55 @@ TEST(MultiWorkerMirroredTest, RepeatsToTheBit) {
   EXPECT_EQ(checkpoint, again.LastShardFile());
 }
 
+// Batches whose parts are small, so that an epoch has several leases.
+constexpr int kSmallBatchSize = 6;
+
+// By the steps of the job, from 1: the mean loss of the examples of its epoch
+// up to this step, as steps.csv has the losses of all workers.
+std::vector<double> MeanLosses(const SmallJob& job) {
+  std::vector<double> means;
+  double total = 0;
+  int examples = 0;
+  for (const std::string& row :
+       Lines(ReadText(job.output_dir() + "/steps.csv"))) {
+    if (row == "step,loss") continue;
+    if (examples == kTrainExamples) total = examples = 0;
+    const int size = std::min(kSmallBatchSize, kTrainExamples - examples);
+    total += size * std::stod(row.substr(row.find(',') + 1));
+    examples += size;
+    means.push_back(total / examples);
+  }
+  return means;
+}
+
 // The logs of each event `train_batch_end`, by epoch and batch. An event whose
 // program is still at work when the next one comes is left out.
 std::map<std::pair<int, int>, nlohmann::json> LogsOfBatches() {
   SmallJob job;
   const std::string events = job.folder() / "events";
   RunToTheEnd(job, 3,
-              {"--set", "global_batch_size=6", "--set", "epochs=8", "--set",
+              {"--set", absl::StrCat("global_batch_size=", kSmallBatchSize),
+               "--set", "epochs=8", "--set", "log_steps=true", "--set",
                "callbacks=[{Exec: {command: [/bin/sh, -c, 'cat >> " + events +
                    "'], on: [train_batch_end]}}]"});
   std::map<std::pair<int, int>, nlohmann::json> logs;
   std::pair<int, int> last = {0, -1};
+  const std::vector<double> means = MeanLosses(job);
   for (const std::string& line : Lines(ReadText(events))) {
     const nlohmann::json event = nlohmann::json::parse(line);
     const std::pair<int, int> batch = {event.at("epoch"), event.at("batch")};
     EXPECT_LT(last, batch) << "each step comes once, in order";
     logs[batch] = event.at("logs");
+    EXPECT_NEAR(event.at("logs").at("loss").get<double>(),
+                means.at(event.at("step").get<size_t>() - 1), 1e-5)
+        << line;
     last = batch;
   }
   return logs;
 }
 
+// They are the means over all of them up to the batch, wherever it lies in a
+// lease, and so the same in each run.
 TEST(MultiWorkerMirroredTest, LogsOfABatchAreThoseOfAllWorkers) {
   const auto logs = LogsOfBatches();
   const auto again = LogsOfBatches();

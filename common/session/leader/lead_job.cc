@@ -125,16 +125,16 @@ void Tell(const Outcome& outcome, const LeadJobOptions& options) {
   if (!outcome.status.ok()) Fail(outcome.status, kJobFailed);
 }
 
-// Tells that a file of the results could not be written: as the job's error, if
-// none was `told` yet.
+// Tells that a file of the results could not be written: as the job's error,
+// unless it `has_failed` by one before.
 void TellUnwritten(const absl::Status& error, const v1::Job& job,
-                   const absl::Status& told) {
-  if (!told.ok()) {
+                   const Outcome& outcome, bool has_failed) {
+  if (has_failed) {
     std::cerr << "warning: " << error.message() << "\n";
     return;
   }
   std::cerr << "error: " << error.message()
-            << (job.has_checkpoint()
+            << (outcome.status.ok() && job.has_checkpoint()
                     ? "; the job has trained: once that is mended, --resume "
                       "writes it from the last checkpoint"
                     : "")
@@ -343,15 +343,23 @@ class Run {
     Tell(outcome, options_);
     const absl::StatusOr<bool> model = WriteModel(leader, outcome);
     absl::Status written = model.status();
-    if (!written.ok()) TellUnwritten(written, leader.job, outcome.status);
+    if (!written.ok()) {
+      TellUnwritten(written, leader.job, outcome, /*has_failed=*/false);
+    }
     absl::Status results = WriteResults(options_, outcome, own_tasks_);
     if (results.ok() && has_next) {
       results = FinishPhase(leader.output_dir, job_, phase);
     }
-    // After an error this one has the same cause, such as a full disk.
-    absl::Status told = outcome.status;
-    told.Update(written);
-    if (!results.ok()) TellUnwritten(results, leader.job, told);
+    const bool restarts = outcome.is_departure || has_next;
+    const int code =
+        restarts && leader.is_placed_by_queue ? kRestart : ExitCode(outcome);
+    // After an error this one has the same cause, such as a full disk. A stop
+    // or a departure is no such error: the job fails by this one alone.
+    const bool has_failed =
+        !written.ok() || code == kJobFailed || code == kBadInput;
+    if (!results.ok()) {
+      TellUnwritten(results, leader.job, outcome, has_failed);
+    }
     written.Update(results);
     std::cout.flush();
     if (goes_on) {
@@ -365,9 +373,6 @@ class Run {
       const absl::Status deleted = DeleteBackup(leader, job_);
       if (!deleted.ok()) std::cerr << "warning: " << deleted.message() << "\n";
     }
-    const bool restarts = outcome.is_departure || has_next;
-    const int code =
-        restarts && leader.is_placed_by_queue ? kRestart : ExitCode(outcome);
     // A result that is not written is a failure of the job, also of one that
     // ends to go on elsewhere: a queue, which counts failures only, would start
     // it for ever if, say, the disk is full.

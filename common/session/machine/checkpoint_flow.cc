@@ -13,13 +13,14 @@
 
 namespace paceline {
 
-CheckpointFlow::CheckpointFlow(const v1::Job& job)
+CheckpointFlow::CheckpointFlow(const v1::Job& job, bool has_one)
     : has_policy_(job.has_checkpoint()),
       every_epochs_(job.checkpoint().every_epochs()),
       // A job cannot have more steps than kMaxSteps, so larger values mean
       // "never".
       every_steps_(static_cast<int64_t>(std::min<uint64_t>(
-          job.checkpoint().every_steps(), limits::kMaxSteps))) {}
+          job.checkpoint().every_steps(), limits::kMaxSteps))),
+      has_one_(has_one) {}
 
 int64_t CheckpointFlow::StepsToNext(int64_t steps) const {
   if (!has_policy_ || every_steps_ == 0) {

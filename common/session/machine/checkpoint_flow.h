@@ -17,7 +17,9 @@ namespace paceline {
 class CheckpointFlow {
  public:
   CheckpointFlow() = default;
-  explicit CheckpointFlow(const v1::Job& job);
+  // `has_one`: whether there is a checkpoint from which the job could go on if
+  // it takes none, that of the phase before.
+  CheckpointFlow(const v1::Job& job, bool has_one);
 
   // Whether the job itself takes checkpoints, not only its callbacks.
   bool has_policy() const { return has_policy_; }

@@ -18,9 +18,11 @@ namespace {
 std::string ShuffleOf(const v1::Job& job) {
   const v1::Dataset& train = job.data().train();
   if (!train.shuffle()) return "not at all";
-  const std::string seed = absl::StrCat("by seed ", job.seed());
-  if (train.shuffle_buffer_size() == 0) return seed;
-  return absl::StrCat(seed, " in a buffer of ", train.shuffle_buffer_size());
+  std::string text = absl::StrCat("by seed ", job.seed());
+  if (train.shuffle_buffer_size() > 0) {
+    absl::StrAppend(&text, " in a buffer of ", train.shuffle_buffer_size());
+  }
+  return text;
 }
 
 }  // namespace
@@ -35,7 +37,7 @@ absl::StatusOr<JobFlow> JobFlow::Create(const SessionOptions& options,
   flow.epochs_ = std::max<int>(job.epochs(), 1);
   flow.first_epoch_ = static_cast<int>(job.initial_epoch());
   flow.steps_per_epoch_ = static_cast<int64_t>(job.steps_per_epoch());
-  flow.checkpoints_ = CheckpointFlow(job);
+  flow.checkpoints_ = CheckpointFlow(job, options.variables_only);
   flow.callbacks_ = CallbackFlow(options, world_size);
   flow.worker_batch_size_ = WorkerBatchSize(job, world_size);
   flow.step_batch_size_ = StepBatchSize(job, world_size);
@@ -120,8 +122,8 @@ absl::Status JobFlow::Start(const DataSizes& sizes, absl::Time now) {
   next_lease_id_ = restored_->next_lease_id;
   checkpoints_.GoOnFrom(restored_->steps);
   RETURN_IF_ERROR(CheckGoesOn(*restored_, StartOfEpoch(), epochs_));
+  NoteStopped();
   if (restored_->counted.examples == 0) {
-    NoteStopped();
     told_of_epoch_ = restored_->begun;
     has_kept_ = restored_->has_kept && AllEpochsDone();
     BeginNext(now);
@@ -291,7 +293,9 @@ void JobFlow::TellProgress(absl::Time now) {
   } else {
     callbacks_.ValidationProgressed(progress, actions_);
   }
-  if (table_->OpenSteps() > 0) TellBegun();
+  // Of the steps that are leased, some are not told of.
+  const int64_t leased = table_->Totals().steps + table_->OpenSteps();
+  if (totals.steps < leased) TellBegun();
 }
 
 std::vector<Action> JobFlow::TakeActions() {

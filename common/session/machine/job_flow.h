@@ -165,8 +165,8 @@ class JobFlow {
   void BeginEpoch(const SavedSession& from, absl::Time now);
   void BeginEvaluation(v1::Phase phase, int64_t examples);
   void BeginValidation();
-  // Issues a Notice if the run trains nothing, since a callback ended training
-  // in an earlier one.
+  // Issues a Notice if the run, which resumes, trains nothing, since a callback
+  // ended training in an earlier one.
   void NoteStopped();
   // The variables and their averages have changed places.
   void AveragesSwapped(absl::Time now);
@@ -217,8 +217,8 @@ class JobFlow {
   // Whether the current pass is of the kind that the stage needs.
   bool PassFitsStage() const;
   // Tells callbacks of the steps of training, or of a validation, that were
-  // reported, by all workers if they take each step together, and that further
-  // ones are under way.
+  // reported, and that further ones are under way. If workers take each step
+  // together, it is reported once all of them have.
   void TellProgress(absl::Time now);
   // Tells them that such steps were handed out.
   void TellBegun();

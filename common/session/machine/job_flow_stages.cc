@@ -227,16 +227,19 @@ LeaseTable::Options JobFlow::PassOptions(v1::Phase phase) const {
   options.workers_per_lease = training ? workers_per_lease_ : 1;
   options.finds_common_steps = training && callbacks_.hears_batches();
   options.state_size = StateSize(metrics_);
+  options.reported_size = ReportedSize(metrics_);
   options.first_lease_id = next_lease_id_;
   return options;
 }
 
 void JobFlow::NoteStopped() {
   if (!callbacks_.stopped() || epoch_ >= epochs_) return;
+  const bool is_amid_epoch = restored_->counted.examples > 0;
   actions_.push_back(Notice{absl::StrCat(
       "nothing is left to train: ",
       callbacks_.stopped_by().empty() ? "a callback" : callbacks_.stopped_by(),
-      " has ended training after epoch ", epoch_, " of ", epochs_,
+      " has ended training ", is_amid_epoch ? "in" : "after", " epoch ",
+      is_amid_epoch ? epoch_ + 1 : epoch_, " of ", epochs_,
       ", and the checkpoint says so; without --resume the job trains anew")});
 }
 

@@ -131,10 +131,21 @@ absl::StatusOr<bool> LeaseTable::Report(TaskId worker,
 
 void LeaseTable::FindCommonStep(TaskId worker, OpenLease& open) const {
   if (!options_.finds_common_steps || options_.workers_per_lease == 1) return;
-  const LeaseReport& report = open.reports[worker];
+  LeaseReport report = open.reports[worker];
+  // It may have more examples of the same step.
+  if (report.steps <= StepsOf(open.common)) return;
+  if (report.states.size() > options_.reported_size) {
+    // A new vector, since a shorter one keeps its memory.
+    const auto first = report.states.begin();
+    const auto size = static_cast<std::ptrdiff_t>(options_.reported_size);
+    report.states = std::vector<double>(first, first + size);
+  }
   const auto step = open.awaited.try_emplace(report.steps).first;
-  step->second[worker] = report;
+  step->second[worker] = std::move(report);
   if (static_cast<int>(step->second.size()) < options_.workers_per_lease) {
+    if (open.awaited.size() > kMaxAwaitedSteps) {
+      open.awaited.erase(open.awaited.begin());
+    }
     return;
   }
   open.common = std::move(step->second);
@@ -352,7 +363,21 @@ absl::Status LeaseTable::CheckOpen(uint64_t id, const OpenLease& open) const {
         absl::StrCat("lease ", id, " of ", size, " examples is open, with ",
                      open.examples(), " in ", open.steps(), " steps done"));
   }
-  return absl::OkStatus();
+  return CheckCommon(id, open);
+}
+
+absl::Status LeaseTable::CheckCommon(uint64_t id, const OpenLease& open) {
+  const int64_t common = StepsOf(open.common);
+  const bool are_between =
+      open.awaited.empty() || (open.awaited.begin()->first > common &&
+                               open.awaited.rbegin()->first <= open.steps());
+  if (common <= open.steps() && are_between &&
+      open.awaited.size() <= kMaxAwaitedSteps) {
+    return absl::OkStatus();
+  }
+  return absl::InternalError(absl::StrCat(
+      "lease ", id, " with ", open.steps(), " steps done awaits ",
+      open.awaited.size(), " of them after the common step ", common));
 }
 
 absl::Status LeaseTable::CheckRanges() const {

@@ -61,6 +61,9 @@ namespace paceline {
 inline constexpr int64_t kMaxLeaseBatches = 64;
 // Leases that a worker may have open.
 inline constexpr int kMaxOpenLeases = 2;
+// Steps of a shared lease of which reports are kept because not all workers
+// have reported them, at most.
+inline constexpr size_t kMaxAwaitedSteps = 64;
 
 // Positions [begin, end).
 struct ExampleRange {
@@ -98,10 +101,16 @@ class LeaseTable {
     // How many workers share each lease. 1: each worker has its own leases.
     int workers_per_lease = 1;
     // Whether CommonTotals is asked for: then reports of shared leases are kept
-    // until the step is common or passed, at most one for each step and worker.
+    // until the step is common or passed. Of a lease these are at most
+    // kMaxAwaitedSteps steps, the last ones, each with one report of a worker,
+    // of whose states it keeps `reported_size`: at most 256 KiB for each lease
+    // and worker, whatever workers send.
     bool finds_common_steps = false;
     // Numbers in the states of the loss and the metrics together.
     size_t state_size = 2;
+    // How many of these the reports of open leases need; at most
+    // limits::kMaxReportedState. See ReportedSize.
+    size_t reported_size = 2;
     // Lease ids are unique in the life of a job; this pass counts on from here.
     uint64_t first_lease_id = 1;
   };
@@ -150,9 +159,12 @@ class LeaseTable {
 
   // Everything counted, including the reports of open leases.
   PassTotals Totals() const;
-  // Everything counted up to the last common step. It depends on that step
-  // alone, to the bit, and not on when reports came. If each worker has its own
-  // leases: the same as Totals. Needs Options::finds_common_steps.
+  // Everything counted up to the last common step, of the states of an open
+  // lease only the first `reported_size`. It depends on that step and on the
+  // borders of the leases, to the bit, and not on when reports came. A resume
+  // within an epoch may have other borders, and so sums in another order. If
+  // each worker has its own leases: the same as Totals. Needs
+  // Options::finds_common_steps.
   PassTotals CommonTotals() const;
   // Steps of the leases that are finished. Of these all states are known.
   int64_t steps_settled() const { return settled_.steps; }
@@ -172,6 +184,8 @@ class LeaseTable {
   //    it.
   //  * An open lease has at least one worker, and at most `workers_per_lease`.
   //    A worker has at most kMaxOpenLeases.
+  //  * A common step is reported. At most kMaxAwaitedSteps steps are awaited,
+  //    which come after it.
   // For tests; sorts the open leases.
   absl::Status CheckInvariants() const;
 
@@ -212,6 +226,7 @@ class LeaseTable {
   // Counts what the reports of a lease claim, and returns the other positions.
   void Settle(const OpenLease& open);
   absl::Status CheckOpen(uint64_t id, const OpenLease& open) const;
+  static absl::Status CheckCommon(uint64_t id, const OpenLease& open);
   absl::Status CheckRanges() const;
 
   Options options_;

@@ -273,15 +273,29 @@ absl::Status CheckSum(const ObjectReader& reader, const SavedSession& saved) {
                    " examples, those of the epoch that are not counted"));
 }
 
-// Whether a round begins with epoch number `epoch`, or the order is the same
-// for any number of replicas.
+// Whether training of an epoch has begun and is not over.
+bool IsAmidEpoch(const SavedSession& saved) {
+  return saved.counted.examples > 0 && !saved.remaining.empty();
+}
+
+// The next epoch to train from its begin, if `saved` is not amid one: an epoch
+// may be left with its validation alone.
+int NextEpoch(const SavedSession& saved) {
+  return saved.remaining.empty() ? saved.epoch + 1 : saved.epoch;
+}
+
+// Whether a round begins with epoch number `epoch`.
 bool BeginsRound(const SavedSession& session, int epoch) {
-  if (session.order_replicas == 0) return true;
   if (session.round_examples == 0) return false;
   // 31 and 40 bits.
   return static_cast<__int128>(epoch) * session.epoch_examples %
              session.round_examples ==
          0;
+}
+
+// The same, or the order is the same for any number of replicas.
+bool MayChangeReplicas(const SavedSession& session, int epoch) {
+  return session.order_replicas == 0 || BeginsRound(session, epoch);
 }
 
 std::string DescribeOrder(const SavedSession& session) {
@@ -296,14 +310,12 @@ absl::Status CheckOrder(const SavedSession& saved, const SavedSession& now,
   if (saved.order_replicas == now.order_replicas || saved.stopped) {
     return absl::OkStatus();
   }
-  const bool is_amid_epoch =
-      saved.counted.examples > 0 && !saved.remaining.empty();
+  const bool is_amid_epoch = IsAmidEpoch(saved);
   if (!is_amid_epoch) {
-    // The epoch may be left with its validation alone.
-    const int next = saved.remaining.empty() ? saved.epoch + 1 : saved.epoch;
-    const bool begins_round =
-        BeginsRound(saved, next) && BeginsRound(now, next);
-    if (next >= epochs || begins_round) return absl::OkStatus();
+    const int next = NextEpoch(saved);
+    const bool may_change =
+        MayChangeReplicas(saved, next) && MayChangeReplicas(now, next);
+    if (next >= epochs || may_change) return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "data.train.auto_shard_policy: the checkpoint was taken in the middle "
@@ -312,20 +324,31 @@ absl::Status CheckOrder(const SavedSession& saved, const SavedSession& now,
       DescribeOrder(saved), "; that of the job now ", DescribeOrder(now)));
 }
 
-// What is left of an epoch depends on how the whole of it is shuffled.
-absl::Status CheckShuffle(const SavedSession& saved, const SavedSession& now) {
+// Checks what of CheckGoesOn concerns the shuffle: what is left of an epoch, or
+// of a round, depends on how the whole of it is shuffled.
+absl::Status CheckShuffle(const SavedSession& saved, const SavedSession& now,
+                          int epochs) {
   // Checkpoints of earlier releases do not say it.
   const bool is_known = !saved.shuffle.empty();
-  const bool is_amid_epoch =
-      saved.counted.examples > 0 && !saved.remaining.empty() && !saved.stopped;
-  if (!is_known || !is_amid_epoch || saved.shuffle == now.shuffle) {
+  if (!is_known || saved.shuffle == now.shuffle || saved.stopped) {
     return absl::OkStatus();
   }
+  const bool is_amid_epoch = IsAmidEpoch(saved);
+  if (!is_amid_epoch) {
+    const int next = NextEpoch(saved);
+    // Nor do they say this, unless the order depends on the replicas.
+    const bool begins_round =
+        saved.round_examples == 0 ||
+        (BeginsRound(saved, next) && BeginsRound(now, next));
+    if (next >= epochs || begins_round) return absl::OkStatus();
+  }
   return absl::InvalidArgumentError(absl::StrCat(
-      "data.train.shuffle: the checkpoint was taken in the middle of an epoch "
-      "whose examples are shuffled ",
-      PeerText(saved.shuffle), "; those of the job now are shuffled ",
-      now.shuffle, "; expected the same `seed` and `shuffle`"));
+      "data.train.shuffle: the checkpoint was taken in the middle of ",
+      is_amid_epoch ? "an epoch whose examples"
+                    : "a pass over the examples, which",
+      " are shuffled ", PeerText(saved.shuffle),
+      "; those of the job now are shuffled ", now.shuffle,
+      "; expected the same `seed` and `shuffle`"));
 }
 
 }  // namespace
@@ -333,7 +356,7 @@ absl::Status CheckShuffle(const SavedSession& saved, const SavedSession& now) {
 absl::Status CheckGoesOn(const SavedSession& saved, const SavedSession& now,
                          int epochs) {
   RETURN_IF_ERROR(CheckOrder(saved, now, epochs));
-  RETURN_IF_ERROR(CheckShuffle(saved, now));
+  RETURN_IF_ERROR(CheckShuffle(saved, now, epochs));
   if (saved.counted.examples == 0 ||
       saved.epoch_examples == now.epoch_examples) {
     return absl::OkStatus();
@@ -374,15 +397,13 @@ json ToJson(const SavedSession& saved) {
                 {"stopped", saved.stopped},
                 {"stopped_by", saved.stopped_by},
                 {"shuffle", saved.shuffle},
+                {"round_examples", saved.round_examples},
                 {"has_kept", saved.has_kept},
                 {"is_final", saved.is_final},
                 {"saves", saves},
                 {"callbacks", saved.callbacks}};
   if (saved.learning_rate) value["learning_rate"] = *saved.learning_rate;
-  if (saved.order_replicas > 0) {
-    value["order_replicas"] = saved.order_replicas;
-    value["round_examples"] = saved.round_examples;
-  }
+  if (saved.order_replicas > 0) value["order_replicas"] = saved.order_replicas;
   return value;
 }
 

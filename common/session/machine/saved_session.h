@@ -29,8 +29,9 @@ struct SavedSession {
   int64_t epoch_examples = 0;
   // See OrderReplicas.
   int order_replicas = 0;
-  // If order_replicas is above 0: examples in a round (epoch_order.h), which
-  // another number of replicas cannot finish. 0: unknown.
+  // Examples in a round (epoch_order.h), which another number of replicas
+  // cannot finish if order_replicas is above 0, and which cannot be shuffled
+  // otherwise within it. 0: not known.
   int64_t round_examples = 0;
   // How the training examples are shuffled, such as "by seed 7"; "": not known.
   std::string shuffle;
@@ -61,8 +62,9 @@ struct SavedSession {
 // Whether a job of `epochs`, whose epoch number `saved.epoch` would begin as
 // `now`, can go on from `saved` so that its epochs and rounds have all their
 // examples. InvalidArgument names both values if it has another order, which
-// may follow only where a round has ended, or if `saved` is in the middle of an
-// epoch of another length, or that is shuffled otherwise.
+// may follow only where a round has ended, or is shuffled otherwise, of which
+// the same is true, or if `saved` is in the middle of an epoch of another
+// length.
 absl::Status CheckGoesOn(const SavedSession& saved, const SavedSession& now,
                          int epochs);
 

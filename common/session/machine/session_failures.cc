@@ -105,7 +105,13 @@ void Session::State::LeaveWithError(Place* place, const absl::Status& error,
       (never_worked || replaced || absl::IsCancelled(error));
   const bool waits_in_vain = !flow.started() && options.places_once;
   if (!only_itself || waits_in_vain) {
-    End(Annotate(error, place->Name()), place->id, now);
+    absl::Status reason = Annotate(error, place->Name());
+    // The end of one worker is no stop by the user.
+    if (only_itself && absl::IsCancelled(reason)) {
+      reason = absl::UnavailableError(reason.message());
+    }
+    End(std::move(reason), place->id, now,
+        only_itself && asked_to_leave.contains(place->id));
   }
   Lose(place, absl::StrCat("left: ", CodeAndMessage(error)), now);
 }

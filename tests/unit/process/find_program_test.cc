@@ -15,6 +15,9 @@ using ::testing::HasSubstr;
 TEST(FindProgram, LooksInThePathOfTheEnvironment) {
   EXPECT_TRUE(FindProgram("sh", {"A=1", "PATH=/nowhere:/bin"}).ok());
   EXPECT_TRUE(FindProgram("sh", {}).ok());
+  // Of several, that which getenv returns.
+  EXPECT_TRUE(FindProgram("sh", {"PATH=/bin", "PATH=/nowhere"}).ok());
+  EXPECT_FALSE(FindProgram("sh", {"PATH=/nowhere", "PATH=/bin"}).ok());
   const absl::Status none = FindProgram("sh", {"PATH=/nowhere:/proc/self"});
   EXPECT_EQ(none.code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(none.message(), "not found in PATH, /nowhere:/proc/self");

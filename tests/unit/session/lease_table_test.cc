@@ -327,6 +327,67 @@ TEST(LeaseTableTest, CommonStepsAreThoseThatAllWorkersHaveReported) {
             (std::vector<double>{2 * 66 * 8, 66 * 8}));
 }
 
+// Two workers share a lease of 100 steps of 8 examples.
+LeaseTable::Options LongLease() {
+  LeaseTable::Options options;
+  options.batch_size = 8;
+  options.batches_at_once = 100;
+  options.workers_per_lease = 2;
+  options.finds_common_steps = true;
+  return options;
+}
+
+TEST(LeaseTableTest, OnlySoManyStepsAreAwaited) {
+  const ExampleRange all = {0, 8 * 100};
+  LeaseTable table(LongLease(), {&all, 1}, PassTotals());
+  const auto lease = table.Grant(kFirst, 2, kNoLimit);
+  ASSERT_TRUE(lease && table.Grant(kSecond, 2, kNoLimit));
+  ASSERT_EQ(lease->end(), 8 * 100);
+  const auto report = [&](TaskId worker, int64_t examples, int64_t steps) {
+    ASSERT_TRUE(
+        table.Report(worker, MakeReport(lease->id(), examples, steps)).ok());
+    EXPECT_EQ(table.CheckInvariants(), absl::OkStatus());
+  };
+  const auto most = static_cast<int64_t>(kMaxAwaitedSteps);
+  for (int64_t steps = 1; steps <= most + 6; ++steps) {
+    report(kFirst, 4 * steps, steps);
+  }
+  // The first six are forgotten.
+  report(kSecond, 4 * 6, 6);
+  EXPECT_EQ(table.CommonTotals().steps, 0);
+  report(kSecond, 4 * 7, 7);
+  EXPECT_EQ(table.CommonTotals().steps, 7);
+  // More examples of a common step are impossible, but harmless.
+  report(kSecond, 4 * 7 + 1, 7);
+  EXPECT_EQ(table.CommonTotals().examples, 2 * 4 * 7);
+  report(kSecond, 4 * most, most);
+  EXPECT_EQ(table.CommonTotals().steps, most);
+}
+
+TEST(LeaseTableTest, CommonStepsHaveTheStatesOfOpenLeasesAlone) {
+  LeaseTable::Options options = LongLease();
+  options.state_size = 1000;
+  options.reported_size = 3;
+  const ExampleRange all = {0, 8 * 100};
+  LeaseTable table(options, {&all, 1}, PassTotals());
+  const auto lease = table.Grant(kFirst, 2, kNoLimit);
+  ASSERT_TRUE(lease && table.Grant(kSecond, 2, kNoLimit));
+  const auto report = [&](int64_t steps) {
+    for (const TaskId worker : {kFirst, kSecond}) {
+      LeaseReport whole = MakeReport(lease->id(), 4 * steps, steps);
+      whole.states.resize(1000, 1);
+      ASSERT_TRUE(table.Report(worker, whole).ok());
+    }
+  };
+  report(10);
+  const std::vector<double> states = table.CommonTotals().states;
+  ASSERT_EQ(states.size(), 1000);
+  EXPECT_THAT(std::vector<double>(states.begin(), states.begin() + 5),
+              ElementsAre(160, 80, 2, 0, 0));
+  report(100);
+  EXPECT_EQ(table.CommonTotals().states.back(), 2);
+}
+
 // Reports have the loss alone until the lease ends.
 TEST(LeaseTableTest, LargeStatesCountOnceALease) {
   LeaseTable::Options options;

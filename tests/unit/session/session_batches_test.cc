@@ -246,6 +246,24 @@ TEST_F(SharedBatchesTest, AnEventCoversTheStepsThatAllWorkersHaveReported) {
   EXPECT_THAT(Said(), ElementsAre("batch 0.8, 4 of 9: accuracy=0.5 loss=6"));
 }
 
+class SharedBatchesTellerTest : public SharedBatchesTest {
+ protected:
+  SharedBatchesTellerTest() { Use(std::make_unique<BatchTeller>(1000)); }
+};
+
+// The first worker has reported its whole lease before the others.
+TEST_F(SharedBatchesTellerTest, EachGroupBeginsBeforeItEnds) {
+  for (const TaskId worker : kAll) Took(worker, 5);
+  for (const TaskId worker : kAll) {
+    Took(worker, 10);
+    if (worker == kWorker0) Took(worker, 40);
+  }
+  for (const TaskId worker : {kWorker1, kWorker2}) Took(worker, 40);
+  EXPECT_THAT(Said(), ElementsAre("epoch 0", "title", "begin 0.0 after 0",
+                                  "end 0.4", "begin 0.5 after 5", "end 0.9",
+                                  "begin 0.10 after 10", "end 0.39", "bar"));
+}
+
 TEST_F(SharedBatchesTest, WhereALeaseEndsIsAnEvent) {
   Said();
   for (const TaskId worker : kAll) Took(worker, 40);
@@ -277,6 +295,9 @@ TEST_F(SessionBatchesTest, AnEpochThatWasCutShortIsValidatedAfterAResume) {
   Resume();
   EXPECT_EQ(session_->Progress().phase, v1::PHASE_VALIDATION);
   Work();
+  EXPECT_THAT(noted_, Contains(StartsWith("nothing is left to train: "
+                                          "BatchReporter has ended training in "
+                                          "epoch 1 of 5, ")));
   EXPECT_TRUE(session_->ended());
   ASSERT_EQ(session_->history().size(), 1);
   EXPECT_EQ(session_->history().front().examples,

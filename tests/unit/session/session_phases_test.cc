@@ -75,6 +75,23 @@ TEST_F(SessionPhasesTest, ShardsTakeTheVariablesAlone) {
   EXPECT_TRUE(order->variables_only);
 }
 
+TEST_F(SessionPhasesTest, TheCheckpointOfThePhaseBeforeIsToldOf) {
+  options_.restore_path = "/out/phases/head/checkpoint/step-000000000020";
+  options_.variables_only = true;
+  options_.job.mutable_checkpoint()->set_every_epochs(1);
+  Start();
+  WorkUntilIdle(kWorker0);
+  ASSERT_TRUE(Take<TakeCheckpoint>());
+  session_->SnapshotTaken(absl::OkStatus(), now_);
+  session_->CheckpointWritten(
+      absl::ResourceExhaustedError("/out/a: no space left"), now_);
+  // And nothing of others that were lost, since there are none.
+  EXPECT_THAT(Message(Take<Ended>()),
+              HasSubstr("the last checkpoint was not written: /out/a: no space "
+                        "left; once that is mended, --resume goes on from the "
+                        "checkpoint before it"));
+}
+
 class WorkersOfPhasesTest : public SessionOrdersFixture {
  protected:
   WorkersOfPhasesTest() {

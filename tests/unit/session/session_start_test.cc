@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/limits.h"
 #include "common/session/machine/session.h"
 #include "tests/unit/session/session_fixture.h"
@@ -95,6 +96,37 @@ TEST_F(SessionStartTest, AJobThatIsPlacedOnceEndsByTheErrorOfAWorker) {
   }
   EXPECT_THAT(ends, ElementsAre("worker-0 at host-a:1: data.train.cache: the "
                                 "files changed"));
+}
+
+// Whoever asked the worker to leave has not stopped the job.
+TEST_F(SessionStartTest, AJobThatIsPlacedOnceEndsWithAWorkerThatIsAsked) {
+  options_.places_once = true;
+  const absl::Status stopped = absl::CancelledError("stopped by a signal");
+  const absl::Status changed = absl::AbortedError("the files changed");
+  struct Case {
+    absl::Status error;
+    bool is_asked;
+    absl::StatusCode code;
+  };
+  for (const Case& each : {Case{stopped, true, absl::StatusCode::kUnavailable},
+                           Case{stopped, false, absl::StatusCode::kUnavailable},
+                           Case{changed, true, absl::StatusCode::kAborted},
+                           Case{changed, false, absl::StatusCode::kAborted}}) {
+    SCOPED_TRACE(each.error.ToString());
+    Create();
+    ASSERT_TRUE(Register(kWorker0).ok());
+    if (each.is_asked) BeatAndAskToLeave(kWorker0);
+    EXPECT_FALSE(session_->ended());
+    ASSERT_TRUE(Leave(kWorker0, each.error).ok());
+    const auto ended = Take<Ended>();
+    ASSERT_TRUE(ended);
+    EXPECT_EQ(ended->status.code(), each.code);
+    EXPECT_EQ(Message(ended),
+              absl::StrCat("worker-0 at host-a:1: ", each.error.message()));
+    EXPECT_EQ(ended->task, kWorker0);
+    EXPECT_EQ(ended->is_departure, each.is_asked);
+    incarnations_.clear();
+  }
 }
 
 TEST_F(SessionStartTest, TheStartAwaitsTheLeader) {
