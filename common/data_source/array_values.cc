@@ -12,8 +12,8 @@ namespace {
 
 // The error of reading at `offset`, with that place.
 absl::Status WithPlace(const absl::Status& status, int64_t offset) {
-  return absl::Status(
-      status.code(), absl::StrCat(status.message(), " (at byte ", offset, ")"));
+  return WithMessage(status,
+                     absl::StrCat(status.message(), " (at byte ", offset, ")"));
 }
 
 }  // namespace

@@ -91,6 +91,7 @@ class CsvFile {
   // The line of the next row is `line`.
   absl::Status ScanRows(CsvWindow& window, int64_t line);
   absl::Status CheckFieldCount(const CsvRow& row) const;
+
   StableFile file_;
   CsvFormat format_;
   RowOffsets offsets_;

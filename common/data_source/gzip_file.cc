@@ -72,12 +72,12 @@ absl::Status GzipFile::LastError() const {
         path_, ": the compressed data is truncated at byte ", offset));
   }
   // zlib names the file as it was opened in front.
-  const absl::string_view reason = message;
-  return absl::DataLossError(absl::StrCat(
-      path_, ": the compressed data is damaged before byte ", offset, ": ",
-      reason.substr(reason.rfind(": ") == absl::string_view::npos
-                        ? 0
-                        : reason.rfind(": ") + 2)));
+  absl::string_view reason = message;
+  const size_t colon = reason.rfind(": ");
+  if (colon != absl::string_view::npos) reason.remove_prefix(colon + 2);
+  return absl::DataLossError(
+      absl::StrCat(path_, ": the compressed data is damaged before byte ",
+                   offset, ": ", reason));
 }
 
 }  // namespace paceline

@@ -102,14 +102,10 @@ Accessors<Dataset, Cache> CacheAccessors() {
 }
 
 // Of a number that the message does not have if it is the default.
-Accessors<Dataset, int64_t> WithDefault(uint32_t (Dataset::*get)() const,
+Accessors<Dataset, int64_t> WithDefault(int64_t (*get)(const Dataset&),
                                         void (Dataset::*set)(uint32_t),
                                         uint32_t default_value) {
-  return {[=](const Dataset& dataset) -> int64_t {
-            const uint32_t value = (dataset.*get)();
-            return value == 0 ? default_value : value;
-          },
-          [=](Dataset& dataset, int64_t value) {
+  return {get, [=](Dataset& dataset, int64_t value) {
             (dataset.*set)(value == default_value ? 0 : value);
           }};
 }
@@ -148,7 +144,7 @@ std::vector<Field<Dataset>> DatasetFields() {
            "than the others.")),
        WrittenUnlessDefault(Optional(
            "repeat",
-           WithDefault(&Dataset::repeat, &Dataset::set_repeat, kDefaultRepeat),
+           WithDefault(RepeatOf, &Dataset::set_repeat, kDefaultRepeat),
            Between(1, limits::kMaxRepeat),
            "Of `train` alone: passes over the examples in an epoch, one after "
            "the other, so that a batch may have the end of one and the start "
@@ -157,8 +153,7 @@ std::vector<Field<Dataset>> DatasetFields() {
            "job has one of the two.")),
        WrittenUnlessDefault(Optional(
            "prefetch",
-           WithDefault(&Dataset::prefetch, &Dataset::set_prefetch,
-                       kDefaultPrefetch),
+           WithDefault(PrefetchOf, &Dataset::set_prefetch, kDefaultPrefetch),
            Between(1, limits::kMaxPrefetch),
            "Batches that each replica has ready, at most, before the model "
            "asks for them; it holds one more in memory. How many threads make "

@@ -55,9 +55,7 @@ OwnCallbacks() {
   using Callbacks = std::optional<std::vector<v1::KerasObject>>;
   return {
       [](const v1::TrainingPhase& phase) -> Callbacks {
-        if (phase.callbacks().empty() && !phase.without_callbacks()) {
-          return std::nullopt;
-        }
+        if (!HasOwnCallbacks(phase)) return std::nullopt;
         return Callbacks({phase.callbacks().begin(), phase.callbacks().end()});
       },
       [](v1::TrainingPhase& phase, const Callbacks& callbacks) {
@@ -194,6 +192,10 @@ void NamePhases(v1::Job& job) {
   }
 }
 
+bool HasOwnCallbacks(const v1::TrainingPhase& phase) {
+  return phase.callbacks_size() > 0 || phase.without_callbacks();
+}
+
 absl::StatusOr<v1::Job> JobOfPhase(const v1::Job& job, int index) {
   const v1::TrainingPhase& phase = job.phases(index);
   v1::Job one = job;
@@ -208,7 +210,7 @@ absl::StatusOr<v1::Job> JobOfPhase(const v1::Job& job, int index) {
     one.clear_weights();
     one.clear_weights_by_name();
   }
-  if (phase.callbacks_size() > 0 || phase.without_callbacks()) {
+  if (HasOwnCallbacks(phase)) {
     v1::Job own;
     *own.mutable_callbacks() = phase.callbacks();
     // The policy of the job's BackupAndRestore goes with it.

@@ -24,6 +24,9 @@ Field<v1::Job> PhasesField();
 // Names the phases that have no name "phase-1", "phase-2", and so on.
 void NamePhases(v1::Job& job);
 
+// Whether the phase has callbacks in the place of the job's, or none.
+bool HasOwnCallbacks(const v1::TrainingPhase& phase);
+
 // The job, without phases, that phase `index` of `job` is: with its trainable
 // layers, optimizer, epochs and callbacks. The optimizer begins anew.
 //

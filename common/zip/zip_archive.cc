@@ -107,9 +107,8 @@ absl::Status ZipMember::LastError() const {
   RETURN_IF_ERROR(source().status());
   const absl::Status error = ZipError(name_, zip_file_get_error(file_.get()));
   // libzip has taken the archive up to there.
-  return absl::Status(error.code(),
-                      absl::StrCat(error.message(), ", before byte ",
-                                   source().position(), " of the file"));
+  return WithMessage(error, absl::StrCat(error.message(), ", before byte ",
+                                         source().position(), " of the file"));
 }
 
 absl::StatusOr<int64_t> ZipMember::Read(void* out, int64_t size) {

@@ -202,9 +202,7 @@ std::vector<BackupAndRestore> BackupsOf(const v1::Job& job) {
   };
   if (job.phases().empty()) add(job.callbacks());
   for (const v1::TrainingPhase& phase : job.phases()) {
-    add(phase.callbacks().empty() && !phase.without_callbacks()
-            ? job.callbacks()
-            : phase.callbacks());
+    add(HasOwnCallbacks(phase) ? phase.callbacks() : job.callbacks());
   }
   return backups;
 }
